@@ -1,0 +1,7 @@
+"""``python -m tickmon``."""
+
+import sys
+
+from tickmon.cli import main
+
+sys.exit(main())

@@ -1,0 +1,129 @@
+"""What an analysis says of one window; costs stay cycles until they become text.
+
+Every ``median_cycles``, ``p99_cycles`` and ``max_cycles`` here is a *gap*; only what is called overhead has
+the baseline taken off. A value that does not exist is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.spread import Spread
+from tickmon.windows import ReadingWarning, Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tick:
+    """What the kernel's tick costs, from interruptions that hold exactly one and no known preemption."""
+
+    hz: float
+    phase_ns: float | None
+    """Offset from k * period of CLOCK_MONOTONIC."""
+    jitter_ns: float | None
+    """From the 5th to the 95th percentile of how late after its slot the tick's interruption ends up
+    starting (0 when the slot lies inside)."""
+    spread: Spread = field(repr=False)
+    overhead_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The ticks that must have happened against those that were seen."""
+
+    expected: int | None
+    seen: int | None
+    kernel: int | None
+    """Change of ``kernel_row``: all timer interrupts of that CPU, an upper bound."""
+    kernel_row: str | None
+    basis: str
+    """``kernel``, ``option`` or ``measured``."""
+    verdict: str
+    """``ok``, ``missing``, ``extra``, ``stopped`` or ``unknown``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Train:
+    """A strictly periodic series of interruptions."""
+
+    hz: float
+    phase_ns: float
+    jitter_ns: float
+    expected: int
+    seen: int
+    origin: str
+    """``kernel``, ``host`` or ``unknown``."""
+    spread: Spread = field(repr=False)
+    overhead_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Source:
+    """Interruptions of one kind."""
+
+    name: str
+    kind: str
+    basis: str
+    """How the kind is known: ``phase``, ``switch``, ``trace`` or ``counter``."""
+    parts: tuple[str, ...]
+    """All causes that lie in its interruptions."""
+    spread: Spread = field(repr=False)
+    overhead_cycles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """One of the longest interruptions of a window."""
+
+    start_cycles: int
+    gap_cycles: int
+    source: int | None
+    """Index into the window's sources."""
+    at: datetime
+    """UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineVerdict:
+    """Whether the loop method's minimum stands for an undisturbed loop."""
+
+    holds: bool | None
+    """None: cannot be judged."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Analysis:
+    """Everything that is said of one window."""
+
+    window: Window
+    tsc_hz: float
+    """As refined by then."""
+    baseline_cycles: int | None
+    typical_cycles: float | None
+    """Mean undisturbed read; None for the loop method."""
+    mode_cycles: int | None
+    """Loop method: the commonest sample."""
+    baseline_verdict: BaselineVerdict | None
+    """Loop method only."""
+    overhead_cycles: int
+    overhead_share: float
+    spread: Spread = field(repr=False)
+    """Of all the interruptions' gaps (loop method: of the samples)."""
+    tick: Tick | None
+    check: Check
+    trains: tuple[Train, ...]
+    """With the kernel's own, where it was found, first."""
+    sources: tuple[Source, ...]
+    """Most overhead first. Their counts add up to the window's interruptions."""
+    ticks: NDArray[np.int32] = field(repr=False)
+    """For each of the window's details, how many tick slots it holds."""
+    source_of: NDArray[np.int32] = field(repr=False)
+    """For each of the window's details, the index of its source."""
+    worst: tuple[Worst, ...] = field(repr=False)
+    """Longest first, at most 100."""
+    warnings: tuple[ReadingWarning, ...]
+    """Gravest first: the window's own and the analysis'."""

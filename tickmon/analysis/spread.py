@@ -1,0 +1,101 @@
+"""How some lengths are spread: exact while every one is known, by bins once some are not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.histogram import BINS, bin_edges_cycles, count_bins
+
+KEEP_VALUES = 4_000_000
+"""So many lengths are kept one by one (32 MB); a longer run goes on with bins alone."""
+
+BEYOND = 10
+"""A percentile is said only when so many values lie beyond it: fewer would make it one event's luck."""
+
+_EDGES_CYCLES = bin_edges_cycles()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """The lengths of some interruptions, in cycles. Spreads add up: the sum is the spread of all."""
+
+    n: int
+    sum_cycles: int
+    max_cycles: int | None
+    """None when there are none."""
+    counts: NDArray[np.int64] = field(repr=False)
+    """By bin, shape ``(BINS,)``; they add up to ``n``."""
+    pieces: tuple[NDArray[np.int64], ...] | None = field(repr=False)
+    """All ``n`` lengths, in no order; None when some are not known any more."""
+
+    @property
+    def exact(self) -> bool:
+        """Percentiles are values that occurred, not the middle of a bin."""
+        return self.pieces is not None
+
+    @property
+    def mean_cycles(self) -> float | None:
+        """None when there are none."""
+        return self.sum_cycles / self.n if self.n else None
+
+    @property
+    def median_cycles(self) -> int | None:
+        """The middle one by nearest rank; None when there are none."""
+        return self._ranked(0.5) if self.n else None
+
+    def percentile_cycles(self, share: float) -> int | None:
+        """The length that ``share`` (0 to 1) of all do not exceed, by nearest rank.
+
+        None when fewer than ``BEYOND`` lie beyond it.
+        """
+        return self._ranked(share) if self.n - self._rank(share) >= BEYOND else None
+
+    @property
+    def p99_cycles(self) -> int | None:
+        """The 99th percentile."""
+        return self.percentile_cycles(0.99)
+
+    def __add__(self, other: Spread) -> Spread:
+        known = [s.max_cycles for s in (self, other) if s.max_cycles is not None]
+        pieces = None
+        if self.pieces is not None and other.pieces is not None and self.n + other.n <= KEEP_VALUES:
+            pieces = self.pieces + other.pieces
+        return Spread(
+            n=self.n + other.n,
+            sum_cycles=self.sum_cycles + other.sum_cycles,
+            max_cycles=max(known, default=None),
+            counts=self.counts + other.counts,
+            pieces=pieces,
+        )
+
+    def _rank(self, share: float) -> int:
+        # The tiny step down keeps 0.99 * 100 from becoming rank 100 by a rounding of the product.
+        return max(1, math.ceil(share * self.n - 1e-9))
+
+    def _ranked(self, share: float) -> int:
+        rank = self._rank(share)
+        if self.pieces is not None:
+            values = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+            return int(np.partition(values, rank - 1)[rank - 1])
+        bin_ = int(np.searchsorted(np.cumsum(self.counts), rank))
+        middle = (_EDGES_CYCLES[bin_] + _EDGES_CYCLES[min(bin_ + 1, BINS - 1)]) / 2
+        return int(middle if self.max_cycles is None else min(middle, self.max_cycles))
+
+
+def spread_of(gap_cycles: NDArray[np.int64]) -> Spread:
+    """The spread of these lengths (shape ``(n,)``, cycles)."""
+    return Spread(
+        n=len(gap_cycles),
+        sum_cycles=int(gap_cycles.sum()),
+        max_cycles=int(gap_cycles.max()) if len(gap_cycles) else None,
+        counts=count_bins(gap_cycles),
+        pieces=(gap_cycles,),
+    )
+
+
+NOTHING = spread_of(np.zeros(0, np.int64))
+"""The spread of no lengths at all."""

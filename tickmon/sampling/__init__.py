@@ -1,0 +1,1 @@
+"""From one CPU to windows: the sampler, and the thread that collects from it."""

@@ -1,0 +1,214 @@
+"""The data that flows: settings go in, windows of one CPU's interruptions come out.
+
+Everything in a window is in cycles of the counter. ``start_cycles`` and ``end_cycles`` count from the
+segment's origin, so that they stay small; only ``Segment.origin_cycles`` and ``ClockReading.cycles`` are
+absolute counter values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+INTERRUPTION = np.dtype([("start_cycles", np.int64), ("gap_cycles", np.int64)])
+"""One interruption: the counter read before it, and the distance to the next read."""
+
+SWITCH = np.dtype([("out_cycles", np.int64), ("in_cycles", np.int64)])
+"""The sampler's process was switched out, and in again."""
+
+
+class Method(StrEnum):
+    """How the CPU is watched."""
+
+    GAP = "gap"
+    """Read the counter without pause; an interruption is a gap above the threshold."""
+    LOOP = "loop"
+    """The 2004 program: time a fixed loop again and again; the minimum is the undisturbed loop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the user chose for one CPU. Other settings make another source, and a new segment."""
+
+    cpu: int
+    method: Method = Method.GAP
+    window_s: float = 1.0
+    threshold_ns: float | None = None
+    """None: found by the sampler in its first moments."""
+    loop_size: int = 6800
+    samples: int | None = None
+    """Loop method: the samples of one pass, after which the source ends; None: without end."""
+    kernel_hz: float | None = None
+    """Overrides what the kernel says."""
+    tsc_hz: float | None = None
+    """Overrides what was found."""
+    priority: int = 0
+    """Of SCHED_FIFO; 0 leaves the policy alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """All clocks at one moment, ``cycles`` being an absolute counter value."""
+
+    cycles: int
+    uncertain_cycles: int
+    """The clocks were read within so many cycles of ``cycles``."""
+    monotonic_ns: int
+    monotonic_raw_ns: int
+    realtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelTick:
+    """What this machine says of its kernel's tick on one CPU, before anything is measured."""
+
+    hz: float
+    period_ns: int
+    """The kernel's TICK_NSEC."""
+    source: str
+    """Where ``hz`` is from, in words for the user."""
+    basis: str
+    """``kernel`` when the kernel said it, ``option`` when the user did."""
+    phases_ns: tuple[int, ...]
+    """Offsets from k * period of CLOCK_MONOTONIC at which the tick may be due, likeliest first."""
+    may_stop: bool
+    """The kernel may stop the tick on this CPU while one task runs there (``nohz_full``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Windows taken alike: they touch, and nothing falls between. Cycles of two segments never mix."""
+
+    segment: int
+    cpu: int
+    method: Method
+    origin_cycles: int
+    tsc_hz: float
+    tsc_hz_error_ppm: float | None
+    tsc_hz_source: str
+    counter_synchronised: bool
+    """Reads on this CPU and on another can be compared, so a CLOCK_MONOTONIC time can be had."""
+    kernel_tick: KernelTick | None
+    """None: HZ is not known."""
+    guest: bool
+    """A hypervisor runs this kernel, so a foreign train may be its host's."""
+    threshold_cycles: int | None
+    """None for the loop method."""
+    step_cycles: int
+    """The smallest step of the counter: nothing finer can be told apart."""
+    window_s: float
+    loop_size: int | None
+    """None for the gap method."""
+    reason: str
+    """Why it began: ``start``, ``cpu``, ``method``, ``settings``, ``reset``, ``jump`` or ``scan``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowChange:
+    """How far one row of ``/proc/interrupts`` moved on the sampled CPU during a window."""
+
+    row: str
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion:
+    """Something that is no interruption and stays out of the overhead."""
+
+    code: str
+    """``backwards`` (the counter went back) or ``moved`` (the sampler was on another CPU)."""
+    start_cycles: int
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingWarning:
+    """One thing that the reader of a window should know before believing it."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Window:
+    """One stretch of time ``[start_cycles, end_cycles)`` with its interruptions, as the sampler saw it.
+
+    For the loop method an "interruption" is a sample, whatever its length, and ``reads`` is the number
+    of samples.
+    """
+
+    window: int
+    """Number through the run, from 1. A provisional window has the number of the one to come."""
+    segment: Segment
+    provisional: bool
+    """An early look at a window that is still open: shown, never recorded."""
+    started_at: datetime
+    """UTC."""
+    start_cycles: int
+    end_cycles: int
+    clocks: tuple[ClockReading, ClockReading]
+    """Readings near start and end. Between them CLOCK_MONOTONIC is a straight line."""
+    reads: int
+    interruptions: int
+    lost: int
+    """Interruptions whose detail was dropped; every count, sum and maximum holds them nevertheless."""
+    gap_sum_cycles: int
+    """Of the interruptions."""
+    min_cycles: int | None
+    """The smallest gap of all reads; None when nothing was read."""
+    max_cycles: int | None
+    """The largest gap of all reads."""
+    counts: NDArray[np.int64] = field(repr=False)
+    """Interruptions by the length of their gap, in the bins of ``tickmon.analysis.histogram``."""
+    details: NDArray[np.void] = field(repr=False)
+    """``interruptions - lost`` of dtype INTERRUPTION, in the order of time."""
+    switches: NDArray[np.void] | None = field(repr=False)
+    """When the sampler was switched out, dtype SWITCH; None where that could not be dated."""
+    switch_count: int | None
+    """How often it was switched out, whether dated or not; None when unknown."""
+    interrupts: tuple[RowChange, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
+    warnings: tuple[ReadingWarning, ...] = ()
+
+    @property
+    def length_cycles(self) -> int:
+        """From start to end."""
+        return self.end_cycles - self.start_cycles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenGap:
+    """No mark has come from the sampler for a while: the program on that CPU is not running now."""
+
+    since: datetime
+    """UTC: the last published read."""
+    gap_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The source makes no more windows."""
+
+    error: str | None
+    """None when it had come to its end; else one line that says what happened and what to do."""
+
+
+Event = Window | OpenGap | Ended
+"""What a source hands on, from a thread of its own; all of it immutable."""
+
+
+class WindowSource(Protocol):
+    """Whoever makes windows: the collector, a recording, the script of a test."""
+
+    def start(self, on_event: Callable[[Event], None]) -> None:
+        """Begins; returns at once. ``on_event`` is called from a thread of the source, one at a time."""
+
+    def stop(self) -> None:
+        """Ends it and waits until it is gone: no call of ``on_event`` follows. May be called twice."""
