@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,17 +61,7 @@ class Spread:
         return self.percentile_cycles(0.99)
 
     def __add__(self, other: Spread) -> Spread:
-        known = [s.max_cycles for s in (self, other) if s.max_cycles is not None]
-        pieces = None
-        if self.pieces is not None and other.pieces is not None and self.n + other.n <= KEEP_VALUES:
-            pieces = self.pieces + other.pieces
-        return Spread(
-            n=self.n + other.n,
-            sum_cycles=self.sum_cycles + other.sum_cycles,
-            max_cycles=max(known, default=None),
-            counts=self.counts + other.counts,
-            pieces=pieces,
-        )
+        return sum_of((self, other))
 
     def _rank(self, share: float) -> int:
         # The tiny step down keeps 0.99 * 100 from becoming rank 100 by a rounding of the product.
@@ -79,7 +70,7 @@ class Spread:
     def _ranked(self, share: float) -> int:
         rank = self._rank(share)
         if self.pieces is not None:
-            values = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+            values = np.concatenate(self.pieces)
             return int(np.partition(values, rank - 1)[rank - 1])
         bin_ = int(np.searchsorted(np.cumsum(self.counts), rank))
         middle = (_EDGES_CYCLES[bin_] + _EDGES_CYCLES[min(bin_ + 1, BINS - 1)]) / 2
@@ -94,6 +85,21 @@ def spread_of(gap_cycles: NDArray[np.int64]) -> Spread:
         max_cycles=int(gap_cycles.max()) if len(gap_cycles) else None,
         counts=count_bins(gap_cycles),
         pieces=(gap_cycles,),
+    )
+
+
+def sum_of(spreads: Sequence[Spread]) -> Spread:
+    """The spread of all lengths of ``spreads`` together: exact while they are all known and fit."""
+    n = sum(spread.n for spread in spreads)
+    pieces: tuple[NDArray[np.int64], ...] | None = None
+    if n <= KEEP_VALUES and all(spread.exact for spread in spreads):
+        pieces = tuple(piece for spread in spreads for piece in spread.pieces or () if len(piece))
+    return Spread(
+        n=n,
+        sum_cycles=sum(spread.sum_cycles for spread in spreads),
+        max_cycles=max((s.max_cycles for s in spreads if s.max_cycles is not None), default=None),
+        counts=sum((spread.counts for spread in spreads), start=np.zeros(BINS, np.int64)),
+        pieces=pieces,
     )
 
 
