@@ -103,16 +103,16 @@ struct tm_status {
 	uint64_t step_cycles;      /* smallest step that the counter was seen to make: its resolution */
 };
 
-/* One moment on every clock: the counter was read just before and just after the clock. */
+/* One moment on every clock, from the closest of several tries. */
 struct tm_clocks {
-	uint64_t cycles;         /* the middle of the two reads, of the closest of several tries */
-	uint64_t uncertain_cycles; /* half their distance, the larger of the three clocks' */
+	uint64_t cycles;
+	uint64_t uncertain_cycles; /* each clock showed its time within so many cycles of this */
 	int64_t monotonic_ns;    /* CLOCK_MONOTONIC at cycles */
 	int64_t monotonic_raw_ns;
 	int64_t realtime_ns;
 };
 
-/* The sampler's own process gave up its CPU from out_cycles on, until in_cycles. */
+/* The sampler's own process gave up its CPU from out on, until in. */
 struct tm_switch {
 	int64_t out_raw_ns; /* CLOCK_MONOTONIC_RAW */
 	int64_t in_raw_ns;
