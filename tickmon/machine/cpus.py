@@ -1,0 +1,124 @@
+"""Which CPUs there are, which of them this process may use, and what each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tickmon.errors import TickmonError, UsageError
+from tickmon.machine.cpulist import cpu_list_text, parse_cpu_list, read_cpu_list
+from tickmon.machine.cpusets import accepted_cpus, isolated_by_cpusets
+from tickmon.machine.files import read_text
+from tickmon.machine.mounts import is_covered, read_mounts
+
+_FOLDER = "sys/devices/system/cpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cpus:
+    """The CPUs by the kernel's own numbers, which may have holes."""
+
+    possible: frozenset[int]
+    """All that could ever be there; the kernel's ``num_possible_cpus()`` of them."""
+    online: frozenset[int]
+    usable: frozenset[int]
+    """Online and accepted by this process's cpuset: what ``--cpu`` may name."""
+    allowed: frozenset[int]
+    """The affinity mask that this process inherited; it limits only what is chosen by default."""
+    isolated: frozenset[int]
+    """Left alone by the scheduler's load balancer: ``isolcpus``, or a cpuset made them so."""
+    nohz_full: frozenset[int]
+    """The kernel may stop the tick there while one task runs."""
+    siblings: Mapping[int, frozenset[int]]
+    """The other threads of the same core, for the CPUs that have any."""
+
+    @property
+    def quiet(self) -> frozenset[int]:
+        """Set apart for somebody's work: no place for the threads of a screen."""
+        return self.isolated | self.nohz_full
+
+    def describe(self, cpu: int) -> str:
+        """What ``cpu`` is: ``isolated · nohz_full · sibling of CPU 5``; empty for a common one."""
+        words = ["isolated"] if cpu in self.isolated else []
+        if cpu in self.nohz_full:
+            words.append("nohz_full")
+        if siblings := self.siblings.get(cpu):
+            words.append(f"sibling of {cpus_text(siblings)}")
+        return " · ".join(words)
+
+
+def cpus_text(cpus: frozenset[int]) -> str:
+    """``CPU 5`` or ``CPUs 5-7``."""
+    return f"CPU{'s' if len(cpus) > 1 else ''} {cpu_list_text(cpus)}"
+
+
+def read_cpus(root: Path = Path("/")) -> Cpus:
+    """The CPUs as they are now. TickmonError when nothing tells which there are.
+
+    To be read once, before any thread's affinity is changed: ``allowed`` is what was inherited.
+    """
+    mounts = read_mounts(root)
+    accepted = accepted_cpus(root, mounts)
+    inherited = _inherited(root)
+    online = read_cpu_list(root / _FOLDER / "online")
+    if not online or is_covered(f"/{_FOLDER}/online", mounts):
+        # No /sys, or a container's own numbers: these two files hold the kernel's.
+        online = accepted or inherited
+    if not online:
+        raise TickmonError(
+            "cannot tell which CPUs there are: neither /sys/devices/system/cpu/online nor /proc/self/status "
+            "can be read"
+        )
+    possible = read_cpu_list(root / _FOLDER / "possible") or online
+    words = (read_text(root / "proc/cmdline") or "").split()
+    isolated = read_cpu_list(root / _FOLDER / "isolated")
+    nohz_full = read_cpu_list(root / _FOLDER / "nohz_full")
+    return Cpus(
+        possible=possible,
+        online=online,
+        usable=(online & accepted if accepted else online) or online,
+        allowed=inherited or online,
+        isolated=(_booted(words, "isolcpus") & possible if isolated is None else isolated)
+        | isolated_by_cpusets(root, mounts),
+        nohz_full=_booted(words, "nohz_full") & possible if nohz_full is None else nohz_full,
+        siblings=_siblings(root, online),
+    )
+
+
+def _inherited(root: Path) -> frozenset[int]:
+    for line in (read_text(root / "proc/self/status") or "").splitlines():
+        if line.startswith("Cpus_allowed_list:"):
+            return _lenient(line.partition(":")[2])
+    return frozenset()
+
+
+def _siblings(root: Path, online: frozenset[int]) -> dict[int, frozenset[int]]:
+    siblings = {}
+    for cpu in online:
+        # A CPU that went away since has no such file, and no sibling that matters.
+        threads = read_cpu_list(root / _FOLDER / f"cpu{cpu}/topology/thread_siblings_list")
+        if others := (threads or frozenset()) - {cpu}:
+            siblings[cpu] = others
+    return siblings
+
+
+def _booted(words: list[str], option: str) -> frozenset[int]:
+    """The CPUs that the kernel's command line gives to ``option``; the last one counts.
+
+    ``isolcpus`` may begin with flags (kernel/sched/isolation.c); without ``domain`` among them it takes only
+    interrupts or the tick away, and the scheduler still uses these CPUs.
+    """
+    value = next((word.partition("=")[2] for word in reversed(words) if word.startswith(option + "=")), "")
+    parts = value.split(",")
+    flags = {part for part in parts if part in ("nohz", "domain", "managed_irq")}
+    if flags and "domain" not in flags:
+        return frozenset()
+    return _lenient(",".join(part for part in parts if part not in flags))
+
+
+def _lenient(text: str) -> frozenset[int]:
+    try:
+        return frozenset(parse_cpu_list(text))
+    except UsageError:
+        return frozenset()
