@@ -1,0 +1,100 @@
+"""The threads of this machine: on which CPU each ran last, whether it runs, and for how long it ran."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tickmon.machine.files import read_text
+from tickmon.text import harmless
+
+MOST_THREADS = 20_000
+"""More are not looked at: half a second's work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """One thread as ``/proc/PID/task/TID/stat`` shows it (fs/proc/array.c, ``do_task_stat()``)."""
+
+    path: str
+    """Of its folder in /proc."""
+    pid: int
+    """Of its process."""
+    name: str
+    cpu: int
+    """Where it runs or ran last."""
+    running: bool
+    """It runs or waits for the CPU."""
+    threads: int
+    """Of its process."""
+
+
+def read_threads(root: Path = Path("/")) -> Iterator[Thread]:
+    """The threads that may be seen (``hidepid`` and containers hide others), at most MOST_THREADS.
+
+    One file for each: a process of a single thread has its only thread's figures in its own ``stat``.
+    """
+    left = MOST_THREADS
+    for pid in _numbers(root / "proc"):
+        leader = read_thread(f"{root}/proc/{pid}", int(pid))
+        if leader is None:
+            continue
+        if leader.threads <= 1:
+            tasks: Iterator[Thread | None] = iter((leader,))
+        else:
+            folder = f"{root}/proc/{pid}/task"
+            tasks = (read_thread(f"{folder}/{tid}", int(pid)) for tid in _numbers(Path(folder)))
+        for thread in tasks:
+            if left == 0:
+                return
+            if thread is not None:
+                left -= 1
+                yield thread
+
+
+def read_thread(path: str, pid: int) -> Thread | None:
+    """The thread whose folder is ``path``; None when it ended."""
+    text = read_text(f"{path}/stat") or ""
+    # The name stands in brackets and may hold any, so the last closing one ends it.
+    head, _, tail = text.rpartition(")")
+    fields = tail.split()
+    try:
+        return Thread(
+            path=path,
+            pid=pid,
+            name=harmless(head.partition("(")[2], 24),
+            cpu=int(fields[36]),
+            running=fields[0] == "R",
+            threads=int(fields[17]),
+        )
+    except (ValueError, IndexError):
+        return None
+
+
+def run_ns(thread: Thread) -> int | None:
+    """How long it has run so far; None when the kernel does not count.
+
+    Of what was not charged yet nothing: up to a tick, on a nohz_full CPU up to a second
+    (Documentation/scheduler/sched-stats.rst).
+    """
+    try:
+        return int((read_text(f"{thread.path}/schedstat") or "").split()[0])
+    except (ValueError, IndexError):
+        return None
+
+
+def own_pid(root: Path = Path("/")) -> int:
+    """This process's number as /proc counts, which in a container may not be what getpid() says."""
+    try:
+        return int(os.readlink(root / "proc/self"))
+    except (OSError, ValueError):
+        return os.getpid()
+
+
+def _numbers(folder: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.isdecimal()]
+    except OSError:
+        return []
