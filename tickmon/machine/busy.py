@@ -78,6 +78,7 @@ def look(
     itself runs meanwhile is nobody's loss. Costs 26 reads of /proc/stat and one of each thread's ``stat``;
     only threads last seen on ``cpus`` are read again.
     """
+    cpus = frozenset(cpus)
     begin_ns = now_ns()
     readings = _poll(cpus, root, pause, now_ns)
     before = [(thread, run_ns(thread), now_ns()) for thread in read_threads(root) if thread.cpu in cpus]
@@ -94,9 +95,11 @@ def look(
             else:
                 occupants[cpu].append(Occupant(name=thread.name, pid=thread.pid, share=share))
     readings += _poll(cpus, root, pause, now_ns)
+    if is_covered("/proc/stat", read_mounts(root)):
+        readings = []  # Some other machine's, or a container's with CPUs numbered anew.
 
     uses = {}
-    for cpu in cpus:
+    for cpu in sorted(cpus):
         share = idle_share([(at_ns, idle[cpu]) for at_ns, idle in readings if cpu in idle])
         uses[cpu] = CpuUse(
             cpu=cpu,
@@ -140,8 +143,6 @@ def _poll(
     cpus: Collection[int], root: Path, pause: Callable[[float], None], now_ns: Callable[[], int]
 ) -> list[tuple[int, Mapping[int, int]]]:
     """Readings of the idle time of ``cpus`` in jiffies for a little longer than a jiffy."""
-    if is_covered("/proc/stat", read_mounts(root)):
-        return []
     readings: list[tuple[int, Mapping[int, int]]] = []
     for _ in range(_POLLS + 1):
         begin_ns = now_ns()

@@ -63,14 +63,14 @@ def read_clock_source(info: CpuInfo, root: Path = Path("/")) -> ClockSource:
     warnings = []
     if name is None:
         text = "the kernel's clocksource cannot be read, so nothing vouches for the counter"
-        warnings.append(ReadingWarning(code="clocksource_unknown", message=text))
+        warnings.append(ReadingWarning(code="counter_unvouched", message=text))
     elif name not in _COUNTERS and "tsc" not in available:
-        text = f"the kernel does not trust the TSC (clocksource {harmless(name)}): the reading may be wrong"
-        warnings.append(ReadingWarning(code="tsc_untrusted", message=text))
+        text = f"the kernel does not trust the counter (clocksource {harmless(name)}): the reading may be wrong"
+        warnings.append(ReadingWarning(code="counter_untrusted", message=text))
     missing = [flag for flag in ("constant_tsc", "nonstop_tsc") if flag not in info.flags]
     if "tsc" in info.flags and missing:
         text = f"the processor does not promise a steady TSC (no {' and no '.join(missing)})"
-        warnings.append(ReadingWarning(code="tsc_unsteady", message=text))
+        warnings.append(ReadingWarning(code="counter_unsteady", message=text))
     return ClockSource(
         name=None if name is None else harmless(name),
         is_counter=name in _COUNTERS,
