@@ -1,0 +1,68 @@
+"""Joins windows that touch into the one window that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from tickmon.windows import RowChange, Window
+
+_T = TypeVar("_T")
+
+
+def merge(windows: Sequence[Window]) -> Window:
+    """The window from the start of the first of ``windows`` to the end of the last.
+
+    They must be of one segment, in the order of time, and touch: ValueError when not, or when there are
+    none. Number, time of day and first clock reading are the first window's; it is provisional when the
+    last one is. What is not known of one of them is not known of the whole.
+    """
+    if not windows:
+        raise ValueError("no windows to merge")
+    first, last = windows[0], windows[-1]
+    if len(windows) == 1:
+        return first
+    for before, after in pairwise(windows):
+        if before.segment != after.segment or before.end_cycles != after.start_cycles:
+            raise ValueError(f"windows {before.window} and {after.window} do not touch")
+    switches = [w.switches for w in windows if w.switches is not None]
+    switch_counts = [w.switch_count for w in windows if w.switch_count is not None]
+    return Window(
+        window=first.window,
+        segment=first.segment,
+        provisional=last.provisional,
+        started_at=first.started_at,
+        start_cycles=first.start_cycles,
+        end_cycles=last.end_cycles,
+        clocks=(first.clocks[0], last.clocks[1]),
+        reads=sum(w.reads for w in windows),
+        interruptions=sum(w.interruptions for w in windows),
+        lost=sum(w.lost for w in windows),
+        gap_sum_cycles=sum(w.gap_sum_cycles for w in windows),
+        min_cycles=min((w.min_cycles for w in windows if w.min_cycles is not None), default=None),
+        max_cycles=max((w.max_cycles for w in windows if w.max_cycles is not None), default=None),
+        counts=np.sum([w.counts for w in windows], axis=0, dtype=np.int64),
+        details=np.concatenate([w.details for w in windows]),
+        switches=np.concatenate(switches) if len(switches) == len(windows) else None,
+        switch_count=sum(switch_counts) if len(switch_counts) == len(windows) else None,
+        interrupts=_sum_rows(row for w in windows for row in w.interrupts),
+        excluded=tuple(e for w in windows for e in w.excluded),
+        warnings=_once(warning for w in windows for warning in w.warnings),
+    )
+
+
+def _sum_rows(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
+    """One change a row, rows in the order of their first appearance."""
+    counts: dict[tuple[str, str], int] = {}
+    for change in changes:
+        key = (change.row, change.name)
+        counts[key] = counts.get(key, 0) + change.count
+    return tuple(RowChange(row=row, name=name, count=count) for (row, name), count in counts.items())
+
+
+def _once(items: Iterable[_T]) -> tuple[_T, ...]:
+    """Without repetition, in the order of their first appearance."""
+    return tuple(dict.fromkeys(items))
