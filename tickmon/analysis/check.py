@@ -1,0 +1,53 @@
+"""The sanity check: ticks that must have happened against ticks that were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tickmon.analysis.readings import Check
+from tickmon.windows import RowChange
+
+TIMER_ROWS = ("LOC", "HVS", "timer0", "arch_timer")
+"""Rows of ``/proc/interrupts`` that count a platform's timer interrupts: of x86, Hyper-V, Xen, arm64."""
+
+
+def verdict_of(
+    *, expected: int, seen: int, lost: int, chance_share: float, may_stop: bool, faster: bool
+) -> str:
+    """What ``seen`` of ``expected`` slots means.
+
+    ``lost`` interruptions have no detail: each of them may have held a slot. ``chance_share`` of the
+    slots would be held without any tick; ``faster``: a train at the tick's phase runs faster.
+    """
+    if faster:
+        return "extra"
+    if not expected:
+        return "unknown"
+    if expected - seen <= max(2, 0.002 * expected):
+        return "ok"
+    ticked_share = (seen / expected - chance_share) / max(1 - chance_share, 1e-9)
+    if may_stop and ticked_share < 0.5:
+        return "stopped"
+    return "missing" if expected - seen > lost else "unknown"
+
+
+def check_of(
+    interrupts: Sequence[RowChange], *, expected: int | None, seen: int | None, basis: str, verdict: str
+) -> Check:
+    """The check with the kernel's own count beside it, which is an upper bound and no part of the verdict."""
+    timers = [change for change in interrupts if _timer_row(change)]
+    most = max(timers, key=lambda change: change.count, default=None)
+    return Check(
+        expected=expected,
+        seen=seen,
+        kernel=most.count if most else None,
+        kernel_row=_timer_row(most) if most else None,
+        basis=basis,
+        verdict=verdict,
+    )
+
+
+def _timer_row(change: RowChange) -> str | None:
+    """The contract's word for the row: on Xen and arm64 it is a number, and the word is in its name."""
+    words = (change.row, *change.name.replace("-", " ").split())
+    return next((row for row in TIMER_ROWS if row in words), None)

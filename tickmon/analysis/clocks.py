@@ -1,0 +1,56 @@
+"""What must be remembered from window to window: a value that goes into an analysis and comes out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from tickmon.analysis.trains import TrainState
+from tickmon.units import NS_PER_S
+from tickmon.windows import ClockReading, Segment, Window
+
+GIVEN_SOURCES = ("option", "stated by the hardware")
+"""Frequencies from the user or from the hardware itself are not replaced by a measured one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Clocks:
+    """The clocks of one segment as far as they are known. ``Clocks()`` knows nothing yet."""
+
+    segment: Segment | None = None
+    """The segment that all of this belongs to."""
+    opened: ClockReading | None = None
+    """The first reading of the segment."""
+    epoch_ns: int = 0
+    """CLOCK_MONOTONIC at zero of the segment's timeline."""
+    tsc_hz: float = math.nan
+    """As refined by now."""
+    phase_ns: int | None = None
+    """Offset of the kernel's tick from k * period of CLOCK_MONOTONIC; None until it was found."""
+    judged_ns: float = -math.inf
+    """On the segment's timeline: slots before it are judged, later ones are not."""
+    trains: TrainState = field(default_factory=TrainState)
+
+
+def follow(clocks: Clocks, window: Window) -> Clocks:
+    """``clocks`` for ``window``: those of its segment, begun afresh when it is another one."""
+    segment = window.segment
+    opened, newest = window.clocks
+    if clocks.segment != segment:
+        clocks = Clocks(
+            segment=segment,
+            opened=opened,
+            epoch_ns=opened.monotonic_ns if segment.counter_synchronised else 0,
+        )
+    return replace(clocks, tsc_hz=_refined_hz(clocks.opened or opened, newest, window))
+
+
+def _refined_hz(opened: ClockReading, newest: ClockReading, window: Window) -> float:
+    """Cycles against CLOCK_MONOTONIC_RAW over the whole segment: the longer, the finer."""
+    segment = window.segment
+    passed_ns = newest.monotonic_raw_ns - opened.monotonic_raw_ns
+    given = segment.tsc_hz_source.startswith(GIVEN_SOURCES)
+    # A reading's counter is another CPU's: without synchronised counters its offset is anything.
+    if given or not segment.counter_synchronised or passed_ns <= 0:
+        return segment.tsc_hz
+    return (newest.cycles - opened.cycles) * NS_PER_S / passed_ns

@@ -1,0 +1,179 @@
+"""Where in its period the kernel's tick is due: one constant a segment, tried and proven, never assumed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.slots import ALIKE_NS, Evidence, Gaps, Lattice, start_delays, thinned, weigh
+from tickmon.windows import KernelTick
+
+STANDARD_HZ = (100, 128, 200, 250, 256, 300, 500, 512, 1000, 1024, 1200)
+"""Rates that kernels are built for (Kconfig.hz of Linux's architectures)."""
+
+_GRID_NS = 20_000.0
+_FIT_SLOTS = 256
+_ENOUGH = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A phase, and what this window says about it."""
+
+    phase_ns: int
+    """Offset from k * period of CLOCK_MONOTONIC."""
+    evidence: Evidence
+    proven: bool
+    """The phase can be kept: found convincing here, or in an earlier window."""
+
+    @property
+    def located(self) -> bool:
+        """Slots at this phase are the tick's, whether they are held or not."""
+        return self.proven or self.evidence.full or self.evidence.beyond_chance
+
+    @property
+    def credible(self) -> bool:
+        """The slots are held by more than chance: by ticks, be it few because most of them are stopped."""
+        by_chance = self.evidence.slots * self.evidence.chance_share
+        return self.evidence.full or self.evidence.held > by_chance + 2 * math.sqrt(by_chance) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """The part of a segment's timeline whose slots are judged."""
+
+    from_ns: float
+    until_ns: float
+    epoch_ns: int
+    """CLOCK_MONOTONIC at the timeline's zero."""
+
+
+def period_of_ns(hz: float) -> int:
+    """The kernel's TICK_NSEC for ``hz``: whole nanoseconds, rounded."""
+    return round(1e9 / hz)
+
+
+def lattice(period_ns: int, phase_ns: int, epoch_ns: int) -> Lattice:
+    """The slots at ``phase_ns`` + k * ``period_ns`` of CLOCK_MONOTONIC, on a timeline from ``epoch_ns``."""
+    return Lattice(period_ns=period_ns, offset_ns=(phase_ns - epoch_ns) % period_ns)
+
+
+def locate(gaps: Gaps, tick: KernelTick, stretch: Stretch, *, known_ns: int | None) -> Phase:
+    """The phase of ``tick``: the known one while its slots are held, else a candidate, else a fitted one.
+
+    Only the phase is ever fitted: the frequency is the kernel's. When nothing convinces (a stopped tick
+    has no phase to find) it is the known one, or the first candidate, unproven.
+    """
+
+    def judged(phase_ns: int) -> Phase:
+        slots_ns = lattice(tick.period_ns, phase_ns, stretch.epoch_ns).between(
+            stretch.from_ns, stretch.until_ns
+        )
+        evidence = weigh(gaps, slots_ns, tick.period_ns)
+        return Phase(
+            phase_ns=phase_ns,
+            evidence=evidence,
+            proven=evidence.convincing or phase_ns == known_ns,
+        )
+
+    candidates = (() if known_ns is None else (known_ns,)) + (tick.phases_ns or (0,))
+    fallback = judged(candidates[0])
+    if fallback.proven and fallback.evidence.full:
+        return fallback
+    for phase_ns in candidates[1:]:
+        phase = judged(phase_ns)
+        if phase.evidence.convincing:
+            return phase
+    fitted = [judged(phase_ns) for phase_ns in fit(gaps, tick.period_ns, stretch)]
+    convincing = [phase for phase in fitted if phase.evidence.convincing]
+    # A host may tick at the same rate, but only the kernel's own tick keeps this very time.
+    return min(convincing, key=lambda phase: abs(phase.evidence.drift_ns), default=fallback)
+
+
+def fit(gaps: Gaps, period_ns: int, stretch: Stretch) -> tuple[int, ...]:
+    """Every phase at which nearly all slots of ``period_ns`` are held, and more than elsewhere.
+
+    The slots are moved through a whole period in steps that a tick cannot slip through, and each run of
+    phases that hold them is one train; it is due where the first of its interruptions start.
+    """
+    offsets_ns = np.arange(0.0, period_ns, _GRID_NS)
+    slots_ns = thinned(
+        Lattice(period_ns=period_ns, offset_ns=0.0).between(stretch.from_ns, stretch.until_ns - period_ns),
+        _FIT_SLOTS,
+    )
+    if not len(slots_ns):
+        return ()
+    held = np.array([np.count_nonzero(gaps.holding(slots_ns + offset) >= 0) for offset in offsets_ns])
+    share = float(np.median(held)) / len(slots_ns)
+    at_least = max(0.9, share + 5 * np.sqrt(share * (1 - share) / len(slots_ns))) * len(slots_ns)
+    phases_ns = []
+    for run in _runs(held >= at_least):
+        offset_ns = offsets_ns[run[int(np.argmax(held[run]))]]
+        at_ns = slots_ns + offset_ns
+        delays_ns = start_delays(gaps, at_ns, gaps.holding(at_ns))
+        if len(delays_ns):
+            first_ns = float(np.quantile(delays_ns, 0.05))
+            phases_ns.append((round(offset_ns + first_ns) + stretch.epoch_ns) % period_ns)
+    return tuple(phases_ns)
+
+
+def faster_hz(
+    gaps: Gaps, preempted: NDArray[np.bool_], tick: KernelTick, stretch: Stretch, phase: Phase
+) -> float | None:
+    """The rate above ``tick.hz`` at which a train runs that keeps the tick's phase; None: there is none.
+
+    ``preempted`` marks the interruptions in which another task ran. A timer of that task may keep the
+    kernel's time as well, so they say nothing here.
+    """
+    multiples_hz = [tick.hz * factor for factor in range(2, 11)]
+    rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
+    for hz in sorted(rates_hz, reverse=True):
+        period_ns = period_of_ns(hz)
+        phases_ns = {phase.phase_ns, *tick.phases_ns}
+        if tick.basis == "option" and not phase.located:
+            # At a wrong rate its phase could not be found either.
+            phases_ns |= set(fit(gaps, period_ns, stretch))
+        if any(_runs_at(gaps, preempted, tick, stretch, phase, period_ns, at_ns) for at_ns in phases_ns):
+            return hz
+    return None
+
+
+def _runs_at(
+    gaps: Gaps,
+    preempted: NDArray[np.bool_],
+    tick: KernelTick,
+    stretch: Stretch,
+    phase: Phase,
+    period_ns: int,
+    phase_ns: int,
+) -> bool:
+    """One train holds the tick's slots and all those of ``period_ns`` that lie between them."""
+    own = lattice(tick.period_ns, phase.phase_ns, stretch.epoch_ns)
+    own_ns = own.between(stretch.from_ns, stretch.until_ns)
+    slots_ns = lattice(period_ns, phase_ns, stretch.epoch_ns).between(stretch.from_ns, stretch.until_ns)
+    beside_ns = np.abs((slots_ns - own.offset_ns + tick.period_ns / 2) % tick.period_ns - tick.period_ns / 2)
+    others_ns = slots_ns[beside_ns > gaps.late_ns]
+    holders = gaps.holding(others_ns)
+    others_ns = others_ns[(holders < 0) | ~preempted[holders]] if len(preempted) else others_ns
+    if len(others_ns) < _ENOUGH or not weigh(gaps, others_ns, period_ns).convincing:
+        return False
+    delays_ns = start_delays(gaps, others_ns, gaps.holding(others_ns))
+    own_delays_ns = start_delays(gaps, own_ns, gaps.holding(own_ns))
+    # A host's train that just passes by starts at other times after its slots than the tick does.
+    return len(own_delays_ns) < _ENOUGH or bool(
+        abs(np.median(delays_ns) - np.median(own_delays_ns)) <= ALIKE_NS
+    )
+
+
+def _runs(holds: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """The indices of each run of True on a circle."""
+    marked = np.flatnonzero(holds)
+    if not len(marked):
+        return []
+    runs = np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1)
+    if len(runs) > 1 and holds[0] and holds[-1]:
+        runs[0] = np.concatenate([runs.pop(), runs[0]])
+    return runs
