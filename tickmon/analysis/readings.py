@@ -50,8 +50,11 @@ class Train:
     """A strictly periodic series of interruptions."""
 
     hz: float
-    phase_ns: float
-    jitter_ns: float
+    phase_ns: float | None
+    """The kernel's own: offset from k * period of CLOCK_MONOTONIC, None where that is not known. A foreign
+    train keeps another clock's time: its first slot, from the window's start."""
+    jitter_ns: float | None
+    """From the 5th to the 95th percentile of how far its members start from their slots."""
     expected: int
     seen: int
     origin: str
@@ -67,9 +70,10 @@ class Source:
     name: str
     kind: str
     basis: str
-    """How the kind is known: ``phase``, ``switch``, ``trace`` or ``counter``."""
+    """How the kind is known: ``phase``, ``switch``, ``trace`` or ``counter``. Also ``phase`` where it is not:
+    no train's phase explains them."""
     parts: tuple[str, ...]
-    """All causes that lie in its interruptions."""
+    """The names of all causes that lie in its interruptions."""
     spread: Spread = field(repr=False)
     overhead_cycles: int
 

@@ -27,7 +27,7 @@ class Spread:
     n: int
     sum_cycles: int
     max_cycles: int | None
-    """None when there are none."""
+    """None when there are none, or when the longest is not known."""
     counts: NDArray[np.int64] = field(repr=False)
     """By bin, shape ``(BINS,)``; they add up to ``n``."""
     pieces: tuple[NDArray[np.int64], ...] | None = field(repr=False)

@@ -1,0 +1,94 @@
+"""What lies in the interruptions of a window: preemptions, the kernel's ticks, foreign trains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.phase import STANDARD_HZ, period_of_ns
+from tickmon.analysis.sources import Cause
+from tickmon.analysis.trains import FoundTrain
+from tickmon.units import significant
+from tickmon.windows import Method, Window
+
+_HOST_OFF_SHARE = 1e-3
+"""No host's clock is further off than this from a guest's; what is, has a rate of its own."""
+
+
+def preempted_of(window: Window) -> NDArray[np.bool_]:
+    """The details of ``window`` in which the sampler was switched out, as far as that could be dated.
+
+    A switch that lies in no recorded gap marks none: a few of these are normal, as after a detail was lost.
+    """
+    details = window.details
+    preempted = np.zeros(len(details), bool)
+    if window.switches is None or not len(details):
+        return preempted
+    # The switch's clock was mapped to the counter no better than the readings were taken.
+    unsure_cycles = max(reading.uncertain_cycles for reading in window.clocks) + window.segment.step_cycles
+    starts_cycles = np.ascontiguousarray(details["start_cycles"])
+    out_cycles = window.switches["out_cycles"]
+    inside = np.searchsorted(starts_cycles, out_cycles + unsure_cycles, side="right") - 1
+    ends_cycles = starts_cycles[inside] + details["gap_cycles"][inside]
+    preempted[inside[(inside >= 0) & (out_cycles - unsure_cycles <= ends_cycles)]] = True
+    return preempted
+
+
+def origin_of(train: FoundTrain, *, guest: bool) -> str:
+    """``host`` for the tick of a guest's host: near a rate that kernels have, but by another clock.
+
+    Else ``unknown``: without a drift it may be the guest's own timer, and at another rate anything.
+    """
+    if not guest:
+        return "unknown"
+    nominal_hz = min((1e9 / period_of_ns(hz) for hz in STANDARD_HZ), key=lambda hz: abs(train.hz - hz))
+    off_share = abs(train.hz / nominal_hz - 1)
+    drifts = off_share * 1e6 > 3 * train.hz_error_ppm
+    return "host" if drifts and off_share < _HOST_OFF_SHARE else "unknown"
+
+
+def causes_of(
+    window: Window,
+    *,
+    ticks_hz: float | None,
+    held: NDArray[np.bool_],
+    preempted: NDArray[np.bool_],
+    trains: Sequence[FoundTrain],
+) -> tuple[Cause, ...]:
+    """The causes in the order in which they are to blame, the foreign trains last and as in ``trains``.
+
+    A switch to another task comes first: what a tick then costs is not to be seen. ``ticks_hz`` None: what
+    is ``held`` by a tick's slot is no tick.
+    """
+    causes = [Cause(name="preemption", kind="preemption", basis="switch", inside=preempted)]
+    if ticks_hz is not None:
+        causes.append(
+            Cause(name=f"kernel tick {_hz_text(ticks_hz)}", kind="tick", basis="phase", inside=held)
+        )
+    for train in trains:
+        inside = np.zeros(len(window.details), bool)
+        inside[train.members] = True
+        host = origin_of(train, guest=window.segment.guest) == "host"
+        causes.append(
+            Cause(
+                name=f"{'host tick' if host else 'train'} {_hz_text(train.hz)}",
+                kind="host" if host else "unknown",
+                basis="phase",
+                inside=inside,
+            )
+        )
+    return tuple(causes)
+
+
+def rest_of(window: Window, among: NDArray[np.bool_]) -> tuple[Cause, ...]:
+    """What interruptions are in which no cause lies. Samples of the loop method need not be disturbed."""
+    rest = Cause(name="unexplained", kind="unknown", basis="phase", inside=np.ones(len(among), bool))
+    if window.segment.method is Method.GAP:
+        return (rest,)
+    return (Cause(name="undisturbed", kind="unknown", basis="phase", inside=~among), rest)
+
+
+def _hz_text(hz: float) -> str:
+    return f"{hz:.0f} Hz" if hz >= 100 else f"{significant(hz, 3)} Hz"
