@@ -1,0 +1,147 @@
+"""What can be done on the main screen: one table for bindings, key line, help and palette."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing to do, and how to ask for it."""
+
+    name: str
+    """What Textual calls: ``action_<name>`` of the app."""
+    keys: str
+    """Textual's names, separated by commas; the digits are bound apart."""
+    shown: str
+    """The keys as people read them."""
+    word: str
+    """In the key line."""
+    sentence: str
+    """In help and palette."""
+    rank: int
+    """The key line leaves out the highest ranks first."""
+
+
+ACTIONS = (
+    Action(
+        name="go(-1)",
+        keys="left,left_square_bracket",
+        shown="← [",
+        word="",
+        sentence="previous CPU",
+        rank=9,
+    ),
+    Action(
+        name="go(1)",
+        keys="right,right_square_bracket",
+        shown="→ ]",
+        word="",
+        sentence="next CPU",
+        rank=9,
+    ),
+    Action(
+        name="cpus",
+        keys="c",
+        shown="c",
+        word="list",
+        sentence="list of CPUs: what each is and is busy with; type to filter",
+        rank=2,
+    ),
+    Action(
+        name="pause",
+        keys="space",
+        shown="space",
+        word="pause",
+        sentence="pause: keep what is shown while sampling goes on; again: go on",
+        rank=1,
+    ),
+    Action(
+        name="snapshot",
+        keys="s",
+        shown="s",
+        word="save",
+        sentence="save the window on show with every interruption, and a summary",
+        rank=1,
+    ),
+    Action(
+        name="window(1)",
+        keys="plus,equals_sign",
+        shown="+ =",
+        word="",
+        sentence="longer window",
+        rank=9,
+    ),
+    Action(
+        name="window(-1)",
+        keys="minus,underscore",
+        shown="- _",
+        word="",
+        sentence="shorter window",
+        rank=9,
+    ),
+    Action(
+        name="unit",
+        keys="u",
+        shown="u",
+        word="unit",
+        sentence="lengths as times or as cycles of the counter",
+        rank=3,
+    ),
+    Action(
+        name="method",
+        keys="m",
+        shown="m",
+        word="method",
+        sentence="method: gaps between reads, or the fixed loop of 2004",
+        rank=4,
+    ),
+    Action(
+        name="restart",
+        keys="r",
+        shown="r",
+        word="restart",
+        sentence="start again: forget the worst, the drift and the time lines",
+        rank=4,
+    ),
+    Action(
+        name="warnings",
+        keys="exclamation_mark",
+        shown="!",
+        word="details",
+        sentence="all warnings, all sources, and what the figures rest on",
+        rank=2,
+    ),
+    Action(
+        name="theme",
+        keys="t",
+        shown="t",
+        word="theme",
+        sentence="next theme: dark, light, colour-blind safe",
+        rank=5,
+    ),
+    Action(
+        name="help",
+        keys="question_mark,h,f1",
+        shown="? h F1",
+        word="help",
+        sentence="keys, and what each figure means",
+        rank=0,
+    ),
+    Action(
+        name="command_palette",
+        keys="colon",
+        shown=": ctrl+p",
+        word="",
+        sentence="command palette: all of this by name",
+        rank=9,
+    ),
+    Action(
+        name="quit",
+        keys="q",
+        shown="q",
+        word="quit",
+        sentence="quit (on other pages: back to this one)",
+        rank=0,
+    ),
+)

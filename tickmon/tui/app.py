@@ -1,0 +1,366 @@
+"""The live screen as an app: what the keys do, and what is shown when."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+
+from tickmon.analysis.readings import Analysis
+from tickmon.errors import TickmonError
+from tickmon.machine.busy import CpuUse
+from tickmon.machine.cpulist import cpu_list_text
+from tickmon.machine.cpus import Cpus
+from tickmon.tui.actions import ACTIONS
+from tickmon.tui.driver import TerminalDriver
+from tickmon.tui.feed import Fault, Feed, News, OpenSource
+from tickmon.tui.screens.cpus import CpuList
+from tickmon.tui.screens.details import Details
+from tickmon.tui.screens.help import Help
+from tickmon.tui.screens.main import MainScreen
+from tickmon.tui.screens.question import Question
+from tickmon.tui.session import Session, next_cpu, next_window_s
+from tickmon.tui.themes import THEMES
+from tickmon.tui.view import Reading
+from tickmon.windows import Method, OpenGap, Settings, Window
+
+_REST_S = 0.3
+"""Keys that change the settings count once they have rested for so long."""
+_DRAW_S = 0.9
+"""Frames are at least this far apart: one a window of a second, which never comes to the millisecond."""
+_BEHIND_S = 0.25
+"""When the terminal is behind, it is asked again after so long."""
+_MOST_BACKLOG = 2
+"""So many writes may wait for the terminal before frames are left out."""
+_FEW_CPUS = 10
+"""With no more CPUs than this a digit is a CPU; with more it begins a number."""
+_SUSPEND_S = 3.0
+"""So long Ctrl-Z waits for the sampler to end."""
+
+
+@dataclass
+class Told(Message):
+    """The feed's news, from another thread."""
+
+    turn: int
+    news: News
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether a newer ``message`` right behind this one makes it out of date."""
+        if not isinstance(message, Told):
+            return False
+        if isinstance(self.news, OpenGap):
+            return isinstance(message.news, OpenGap | Reading)
+        return isinstance(self.news, Reading) and isinstance(message.news, Reading)
+
+
+class TickmonApp(App[int]):
+    """Shows one CPU live; everything it needs of the machine comes in through the constructor."""
+
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
+        Binding("ctrl+q", "quit", "quit", show=False),
+        Binding("ctrl+z", "suspend", "suspend", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        cpus: Cpus,
+        open_source: OpenSource,
+        save_snapshot: Callable[[Window, Analysis], Path],
+        look: Callable[[Collection[int]], Mapping[int, CpuUse]],
+        keep_away: Callable[[int], str | None],
+        named: Collection[int] = (),
+        why: str = "",
+        ascii_only: bool = False,
+    ) -> None:
+        """``settings`` are the first ones; their CPU has been agreed to.
+
+        ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
+        some CPUs are busy with (0.2 s); ``keep_away`` moves this process's threads away from a CPU, or says
+        why it cannot. ``named`` are the CPUs that the user consented to, ``why`` is one line on why the
+        first CPU is the first.
+        """
+        super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.animation_level = "none"
+        self.ascii_only = ascii_only
+        self.fault: Exception | None = None
+        """An error of our own that ended the app."""
+        self.session = Session(settings, cpus)
+        self._save_snapshot = save_snapshot
+        self._look = look
+        self._why = why
+        self._consented = {settings.cpu, *named}
+        self._feed = Feed(open_source=open_source, keep_away=keep_away, tell=self._tell)
+        self._drawn_s = 0.0
+        self._rest: Timer | None = None
+        self._next_draw: Timer | None = None
+        self._aging: Timer | None = None
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+
+    def get_default_screen(self) -> MainScreen:
+        """The main screen lies beneath all others."""
+        return MainScreen()
+
+    def on_mount(self) -> None:
+        """Starts the first source."""
+        self._open("start")
+        self.draw()
+        if self._why:
+            self.notify(self._why, timeout=12, markup=False)
+
+    # -- the feed -------------------------------------------------------------------------------
+
+    def start_feed(self) -> None:
+        """Starts the thread that runs sources."""
+        self._feed.start()
+
+    def stop_feed(self, timeout_s: float) -> None:
+        """Stops what runs; waits no longer than ``timeout_s``."""
+        self._feed.close(timeout_s)
+
+    def _open(self, reason: str) -> None:
+        self.session.opened(self._feed.switch(self.session.settings, reason))
+
+    def _tell(self, turn: int, news: News) -> None:
+        """Called from other threads; what comes after the end is for nobody."""
+        with suppress(RuntimeError):
+            self.post_message(Told(turn, news))
+
+    def on_told(self, message: Told) -> None:
+        """Takes in the feed's news."""
+        if isinstance(message.news, Fault):
+            self.fail(message.news.error)
+        elif self.session.hear(message.turn, message.news):
+            self.draw()
+        elif message.turn == self.session.turn:
+            self.draw_soon()
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Brings the main screen up to date."""
+        self._drawn_s = time.monotonic()
+        if self._next_draw is not None:
+            self._next_draw.stop()
+            self._next_draw = None
+        self.main.show(self.session.view(datetime.now(UTC)))
+
+    def draw_soon(self) -> None:
+        """The same when the last frame is old enough and the terminal has taken it."""
+        if self._next_draw is not None:
+            return
+        wait_s = self._drawn_s + _DRAW_S - time.monotonic()
+        if self._is_behind():
+            wait_s = max(wait_s, _BEHIND_S)
+        if wait_s > 0:
+            self._next_draw = self.set_timer(wait_s, self._draw_due)
+        else:
+            self.draw()
+
+    def _draw_due(self) -> None:
+        self._next_draw = None
+        self.draw_soon()
+
+    def _is_behind(self) -> bool:
+        return isinstance(self._driver, TerminalDriver) and self._driver.backlog > _MOST_BACKLOG
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen, whatever lies on it."""
+        screen = self.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    # -- choosing what is measured --------------------------------------------------------------
+
+    def choose(self, settings: Settings, reason: str) -> None:
+        """Shows other settings at once and opens them when the keys rest."""
+        self.session.choose(settings, reason)
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._keys_rest)
+        self.draw()
+
+    def choose_cpu(self, cpu: int) -> None:
+        """Goes to ``cpu``, after a look and perhaps a question."""
+        session = self.session
+        if cpu in session.order:
+            self.choose(replace(session.settings, cpu=cpu), "cpu")
+        else:
+            usable = cpu_list_text(session.cpus.usable)
+            self.notify(f"CPU {cpu} cannot be used here; usable: {usable}", severity="warning", markup=False)
+
+    async def _keys_rest(self) -> None:
+        self._rest = None
+        session = self.session
+        cpu = session.settings.cpu
+        if not session.reason:
+            return
+        if cpu == session.running.cpu or cpu in self._consented:
+            self._open(session.reason)
+            self.draw()
+            return
+        session.status = f"looking whether CPU {cpu} is idle …"
+        self.draw()
+        self.run_worker(self._look_first(cpu), group="look", exclusive=True)
+
+    async def _look_first(self, cpu: int) -> None:
+        """Enters an idle CPU; asks before a busy one is entered."""
+        use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
+        if self.session.settings.cpu != cpu or self._rest is not None:
+            return
+        if not use.idle and not await self.push_screen_wait(Question(use)):
+            self.session.go_back()
+        else:
+            if not use.idle:
+                self._consented.add(cpu)
+            self._open(self.session.reason)
+        self.draw()
+
+    # -- actions --------------------------------------------------------------------------------
+
+    def action_go(self, step: int) -> None:
+        """Previous or next CPU."""
+        session = self.session
+        if session.order == [session.settings.cpu]:
+            self.notify(f"CPU {session.settings.cpu} is the only usable one", markup=False)
+        else:
+            self.choose_cpu(next_cpu(session.order, session.settings.cpu, step))
+
+    def action_digit(self, digit: int) -> None:
+        """Straight to a CPU, or into the list with the digit typed."""
+        if len(self.session.order) > _FEW_CPUS:
+            self.action_cpus(str(digit))
+        else:
+            self.choose_cpu(digit)
+
+    def action_cpus(self, typed: str = "") -> None:
+        """The list of CPUs."""
+
+        def chosen(cpu: int | None) -> None:
+            if cpu is not None:
+                self.choose_cpu(cpu)
+
+        session = self.session
+        self.push_screen(CpuList(session.cpus, session.running.cpu, self._look, typed), chosen)
+
+    def action_window(self, step: int) -> None:
+        """Longer or shorter windows."""
+        settings = self.session.settings
+        window_s = next_window_s(settings.window_s, step)
+        if window_s != settings.window_s:
+            self.choose(replace(settings, window_s=window_s), "settings")
+
+    def action_method(self) -> None:
+        """The other method."""
+        settings = self.session.settings
+        method = Method.LOOP if settings.method is Method.GAP else Method.GAP
+        self.choose(replace(settings, method=method), "method")
+
+    def action_restart(self) -> None:
+        """Starts again with nothing remembered."""
+        self.choose(self.session.settings, "reset")
+
+    def action_pause(self) -> None:
+        """Keeps what is shown, or goes on."""
+        self.session.toggle_pause()
+        if self._aging is not None:
+            self._aging.stop()
+        self._aging = self.set_interval(1.0, self.draw) if self.session.paused else None
+        self.draw()
+
+    def action_unit(self) -> None:
+        """Lengths as times or as cycles."""
+        self.session.in_cycles = not self.session.in_cycles
+        self.draw()
+
+    async def action_snapshot(self) -> None:
+        """Saves the window on show."""
+        reading = self.session.shown
+        if reading is None or reading.analysis.window.provisional:
+            self.notify("no window is complete yet: press s again in a moment", severity="warning")
+            return
+        self.run_worker(self._save(reading), group="save")
+
+    async def _save(self, reading: Reading) -> None:
+        analysis = reading.analysis
+        try:
+            path = await asyncio.to_thread(self._save_snapshot, analysis.window, analysis)
+        except TickmonError as error:
+            self.notify(str(error), title="not saved", severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"{path}", title="saved", timeout=10, markup=False)
+
+    def action_warnings(self) -> None:
+        """All warnings, all sources, and what the figures rest on."""
+        self.push_screen(Details(self.session.view(datetime.now(UTC))))
+
+    def action_help(self) -> None:
+        """Keys, and what each figure means."""
+        self.push_screen(Help())
+
+    def action_theme(self) -> None:
+        """The next theme."""
+        names = [theme.name for theme in THEMES]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    async def action_quit(self) -> None:
+        """Ends the app."""
+        self.exit(0)
+
+    async def action_suspend(self) -> None:
+        """Gives the terminal and the CPU back until the shell says fg; the open window is thrown away."""
+        driver = self._driver
+        if not isinstance(driver, TerminalDriver):
+            return
+        self._feed.switch(None, "jump")
+        await asyncio.to_thread(self._feed.wait_settled, _SUSPEND_S)
+        # Between these two nothing else runs on the event loop, so nothing is drawn.
+        driver.suspend()
+        self.session.reason = self.session.reason or "jump"
+        self._open(self.session.reason)
+        self.refresh(layout=True)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette holds every action of ours, and nothing else."""
+        for action in ACTIONS:
+            if action.name != "command_palette":
+                callback = partial(self.run_action, action.name)
+                yield SystemCommand(action.sentence, f"key {action.shown}", callback)
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def fail(self, error: Exception) -> None:
+        """Ends the app because of an error of its own; may be called from any thread."""
+        self.fault = self.fault or error
+        self.end(1)
+
+    def end(self, code: int) -> None:
+        """Ends the app; may be called from any thread and inside a signal handler."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.exit, code)
+
+    def _fatal_error(self) -> None:
+        # Textual would print a traceback of a screenful.
+        self.fault = self.fault or self._exception
+        self._close_messages_no_wait()

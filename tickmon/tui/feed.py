@@ -1,0 +1,161 @@
+"""Runs one source of windows at a time in a thread of its own, and hands on what it says."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tickmon.analysis import analyse
+from tickmon.analysis.clocks import Clocks
+from tickmon.analysis.trend import NO_TREND, extend
+from tickmon.errors import TickmonError
+from tickmon.tui.view import Reading
+from tickmon.windows import Ended, Event, OpenGap, Settings, Window, WindowSource
+
+CONTINUES = ("settings", "jump")
+"""Reasons for a new source after which what is remembered stays: the same CPU by the same method."""
+
+
+class OpenSource(Protocol):
+    """Makes the source for some settings; ``tickmon.sampling.collector.Collector`` is one."""
+
+    def __call__(self, settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
+        """The source; nothing runs before its ``start``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """Why the screen's own threads may disturb the CPU now sampled; None: they cannot."""
+
+    words: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error of tickmon's own, not of the machine."""
+
+    error: Exception
+
+
+News = Reading | OpenGap | Ended | Disturbance | Fault
+"""What the feed tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    turn: int
+    settings: Settings | None
+    """None: nothing shall run."""
+    reason: str
+
+
+class Feed:
+    """Opens and stops sources one after another; only the newest request counts.
+
+    Stopping a source waits for its sampler, so all of that happens in the feed's own thread and never on
+    the event loop of the screen. Windows are analysed in the thread of the source that made them.
+    """
+
+    def __init__(
+        self,
+        *,
+        open_source: OpenSource,
+        keep_away: Callable[[int], str | None],
+        tell: Callable[[int, News], None],
+    ) -> None:
+        """``keep_away(cpu)`` moves this process's threads away from a CPU, or says why it cannot.
+
+        ``tell(turn, news)`` is called from other threads, with the turn that ``switch`` had returned.
+        """
+        self._open_source = open_source
+        self._keep_away = keep_away
+        self._tell = tell
+        self._changed = threading.Condition()
+        self._request: _Request | None = None
+        self._turn = 0
+        self._closing = False
+        self._settled = threading.Event()
+        self._segment = 0
+        self._window = 0
+        self._clocks = Clocks()
+        self._trend = NO_TREND
+        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def switch(self, settings: Settings | None, reason: str) -> int:
+        """Has what runs replaced by a source for ``settings``; returns the turn of its news at once."""
+        with self._changed:
+            self._turn += 1
+            self._request = _Request(self._turn, settings, reason)
+            self._settled.clear()
+            self._changed.notify()
+            return self._turn
+
+    def wait_settled(self, timeout_s: float) -> bool:
+        """Waits until the newest request was carried out; False when that took too long."""
+        return self._settled.wait(timeout_s)
+
+    def close(self, timeout_s: float) -> None:
+        """Stops what runs and ends the thread, but waits no longer than ``timeout_s``."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        source: WindowSource | None = None
+        while True:
+            with self._changed:
+                while self._request is None and not self._closing:
+                    self._settled.set()
+                    self._changed.wait()
+                request, self._request = self._request, None
+            if source is not None:
+                source.stop()
+                source = None
+            if request is None or self._closing:
+                return
+            if request.settings is not None:
+                source = self._open(request, request.settings)
+
+    def _open(self, request: _Request, settings: Settings) -> WindowSource | None:
+        # No source runs now, so no other thread uses these.
+        self._segment += 1
+        self._clocks = Clocks()
+        if request.reason not in CONTINUES:
+            self._trend = NO_TREND
+        try:
+            self._tell(request.turn, Disturbance(self._keep_away(settings.cpu)))
+            source = self._open_source(
+                settings, segment=self._segment, first_window=self._window + 1, reason=request.reason
+            )
+            source.start(lambda event: self._hear(request.turn, event))
+        except TickmonError as error:
+            self._tell(request.turn, Ended(error=str(error)))
+            return None
+        except Exception as error:
+            self._tell(request.turn, Fault(error))
+            return None
+        return source
+
+    def _hear(self, turn: int, event: Event) -> None:
+        """Called by the source, from its thread."""
+        try:
+            self._tell(turn, self._read(event) if isinstance(event, Window) else event)
+        except Exception as error:
+            self._tell(turn, Fault(error))
+
+    def _read(self, window: Window) -> Reading:
+        analysis, clocks = analyse(window, self._clocks)
+        trend = extend(self._trend, analysis)
+        if not window.provisional:
+            # An early look is seen again as a part of the whole window, so it must leave no trace.
+            self._clocks, self._trend, self._window = clocks, trend, window.window
+            self._segment = window.segment.segment
+        return Reading(analysis=analysis, trend=trend)

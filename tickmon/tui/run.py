@@ -1,0 +1,47 @@
+"""Runs the app so that the terminal survives it, whatever ends it."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+
+from tickmon.errors import TickmonError
+from tickmon.tui.app import TickmonApp
+from tickmon.tui.terminal import Guard
+
+_STOP_S = 0.5
+"""The sampler is told to end, and ends anyway when this process does."""
+
+
+def run_screen(app: TickmonApp) -> int:
+    """Runs ``app`` on this terminal and returns the exit code; call ``check_terminal()`` first.
+
+    TickmonError when the program itself failed; by then the terminal is as it was.
+    """
+
+    def on_thread_error(failed: threading.ExceptHookArgs) -> None:
+        app.fail(
+            failed.exc_value if isinstance(failed.exc_value, Exception) else RuntimeError(failed.exc_type)
+        )
+
+    guard = Guard(end=lambda: app.end(0))
+    excepthook, threading.excepthook = threading.excepthook, on_thread_error
+    try:
+        with guard.watching():
+            app.start_feed()
+            code = app.run()
+            app.stop_feed(_STOP_S)
+    finally:
+        threading.excepthook = excepthook
+    if guard.signal is not None:
+        return 128 + guard.signal
+    if app.fault is not None:
+        raise TickmonError(_fault_text(app.fault)) from app.fault
+    return code or 0
+
+
+def _fault_text(fault: Exception) -> str:
+    where = traceback.extract_tb(fault.__traceback__)
+    place = f" in {where[-1].filename}, line {where[-1].lineno}" if where else ""
+    words = " ".join(str(fault).split())
+    return f"tickmon has a fault of its own, please report it: {type(fault).__name__}: {words}{place}"

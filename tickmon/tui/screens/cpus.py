@@ -1,0 +1,109 @@
+"""The list of CPUs: what each is, what it is busy with; typing filters, Enter goes there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tickmon.machine.busy import CpuUse
+from tickmon.machine.cpus import Cpus
+
+
+class CpuList(Screen[int | None]):
+    """Lets the user choose a CPU; None is none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", "back", show=False, priority=True),
+        Binding("backspace", "shorten", "delete", show=False),
+    ]
+
+    def __init__(
+        self,
+        cpus: Cpus,
+        sampled: int,
+        look: Callable[[Collection[int]], Mapping[int, CpuUse]],
+        typed: str = "",
+    ) -> None:
+        super().__init__()
+        self._cpus = cpus
+        self._order = sorted(cpus.usable)
+        self._sampled = sampled
+        self._look = look
+        self._typed = typed
+        self._uses: Mapping[int, CpuUse] = {}
+
+    def compose(self) -> ComposeResult:
+        """Textual asks for the parts."""
+        yield Static(" CPUs", id="list-title", markup=False)
+        yield Static("", id="list-typed", markup=False)
+        yield OptionList(id="list", markup=False)
+        yield Static(" type to filter · ↑↓ choose · Enter go there · Esc back", id="list-keys", markup=False)
+
+    def on_mount(self) -> None:
+        """Begins to look round."""
+        self._fill()
+        self.run_worker(self._look_round(), exclusive=True)
+
+    async def _look_round(self) -> None:
+        """Finds out what the CPUs are busy with, again and again while the list is open."""
+        others = [cpu for cpu in self._order if cpu != self._sampled]
+        while True:
+            self._uses = await asyncio.to_thread(self._look, others)
+            self._fill()
+            await asyncio.sleep(2.0)
+
+    def _fill(self) -> None:
+        """Shows the CPUs that fit what was typed, and keeps the choice where it was."""
+        options = self.query_one(OptionList)
+        kept = options.highlighted_option.id if options.highlighted_option else str(self._sampled)
+        lines = {cpu: self._line(cpu) for cpu in self._order}
+        shown = [cpu for cpu in self._order if fits(self._typed, cpu, lines[cpu])]
+        options.set_options([Option(lines[cpu], id=str(cpu)) for cpu in shown])
+        if shown:
+            wanted = self._typed if self._typed.isdecimal() and int(self._typed) in shown else kept
+            options.highlighted = shown.index(int(wanted)) if wanted and int(wanted) in shown else 0
+        count = f"{len(shown)} of {len(self._order)} CPUs"
+        self.query_one("#list-typed", Static).update(
+            f" filter: {self._typed}_   {count}" if self._typed else f" {count}"
+        )
+
+    def _line(self, cpu: int) -> str:
+        what = self._cpus.describe(cpu)
+        doing = self._uses[cpu].text if cpu in self._uses else "…"
+        if cpu == self._sampled:
+            doing = "measured now"
+        return f"CPU {cpu:<5} {what:<42} {doing}"
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters and digits go into the filter."""
+        if event.character and event.character.isprintable() and len(event.character) == 1:
+            event.stop()
+            self._typed += event.character
+            self._fill()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click."""
+        self.dismiss(int(event.option.id or 0))
+
+    def action_shorten(self) -> None:
+        """Takes the last character of the filter away."""
+        self._typed = self._typed[:-1]
+        self._fill()
+
+    def action_close(self) -> None:
+        """Back without a choice."""
+        self.dismiss(None)
+
+
+def fits(typed: str, cpu: int, line: str) -> bool:
+    """Whether a CPU is shown: digits begin its number, other text stands anywhere in its line."""
+    typed = typed.strip().lower()
+    return str(cpu).startswith(typed) if typed.isdecimal() else typed in line.lower()

@@ -1,0 +1,56 @@
+"""All warnings, all sources, and what the figures rest on: what the main screen has no room for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tickmon.tui.rows import Row
+from tickmon.tui.view import View
+from tickmon.tui.widgets.figures import facts
+from tickmon.tui.widgets.sources import draw_sources
+
+
+class Details(Screen[None]):
+    """Shows what is known about the window that was on show when it was opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,exclamation_mark", "close", "back", show=False)
+    ]
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self._view = view
+
+    def compose(self) -> ComposeResult:
+        """Textual asks for the parts."""
+        yield Static(" Warnings and details", id="list-title", markup=False)
+        with VerticalScroll():
+            yield Static(self._text(), markup=False)
+        yield Static(" ↑↓ scroll · Esc back", id="list-keys", markup=False)
+
+    def _text(self) -> str:
+        view = self._view
+        if view.reading is None:
+            return "No reading yet."
+        warnings = [warning.message for warning in view.reading.analysis.warnings]
+        if view.disturbance:
+            warnings.insert(0, view.disturbance)
+        lines = [f"{n}. {message}" for n, message in enumerate(warnings, 1)] or ["No warnings."]
+        lines += ["", *(plain(line) for line in draw_sources(view, 100, 100))]
+        lines += ["", *(plain(line) for line in facts(view))]
+        return "\n".join(lines)
+
+    def action_close(self) -> None:
+        """Back."""
+        self.dismiss()
+
+
+def plain(line: Row) -> str:
+    """A row without its inks."""
+    return "".join(piece.text for piece in line).rstrip()

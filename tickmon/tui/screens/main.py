@@ -1,0 +1,83 @@
+"""The main screen: one CPU, live."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
+
+from tickmon.tui.actions import ACTIONS
+from tickmon.tui.rows import Row, row
+from tickmon.tui.view import View
+from tickmon.tui.widgets.figures import draw_figures
+from tickmon.tui.widgets.histogram import draw_histogram
+from tickmon.tui.widgets.keys import draw_keys
+from tickmon.tui.widgets.message import draw_message
+from tickmon.tui.widgets.panel import Panel
+from tickmon.tui.widgets.sources import draw_sources
+from tickmon.tui.widgets.timelines import draw_overhead_line, draw_worst_line
+from tickmon.tui.widgets.title import draw_title
+
+LEAST_WIDTH = 64
+LEAST_HEIGHT = 13
+
+
+class MainScreen(Screen[None]):
+    """Lays out the parts; has nothing that takes the focus, so that every key is an action."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(action.keys, f"app.{action.name}", action.sentence, show=False) for action in ACTIONS),
+        *(Binding(str(digit), f"app.digit({digit})", f"CPU {digit}", show=False) for digit in range(10)),
+    ]
+    # Textual declares these two as instance variables.
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-narrow"),
+        (LEAST_WIDTH, "-normal"),
+        (150, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-flat"),
+        (LEAST_HEIGHT, "-low"),
+        (19, "-short"),
+        (24, "-tall"),
+        (34, "-high"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Textual asks for the parts."""
+        yield Panel(draw_title, id="title")
+        yield Panel(draw_figures, id="figures")
+        yield Panel(draw_message, id="message")
+        with Container(id="body"):
+            yield Panel(draw_histogram, id="histogram")
+            yield Panel(draw_sources, id="sources")
+        with Horizontal(id="times"):
+            yield Panel(draw_overhead_line, id="overhead")
+            yield Panel(draw_worst_line, id="worst")
+        yield Panel(_draw_hidden, id="hidden")
+        yield Panel(draw_keys, id="keys")
+        yield Panel(_draw_too_small, id="small")
+
+    def show(self, view: View) -> None:
+        """Shows ``view`` in every part."""
+        for panel in self.query(Panel):
+            panel.view = view
+
+
+def _draw_hidden(_view: View, _width: int, height: int) -> list[Row]:
+    return [row((" hidden here: what needs 24 rows", "label"))] * height
+
+
+def _draw_too_small(_view: View, width: int, height: int) -> list[Row]:
+    words = (
+        f"tickmon needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} rows; make this terminal larger, or press q."
+    )
+    lines: list[str] = [""]
+    for word in words.split():
+        if len(lines[-1]) + len(word) + 1 > width:
+            lines.append("")
+        lines[-1] += f" {word}"
+    return [row(line[:width]) for line in lines]

@@ -1,0 +1,122 @@
+"""The terminal must survive: checks before the start, signals, a terminal that is gone or does not read.
+
+Nothing of Textual is imported here, so that a refusal costs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from tickmon.errors import TickmonError
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+PATIENCE_S = 0.8
+"""An orderly end must come within so long after a signal; then the process ends without one."""
+
+_RESTORE = (
+    "\x18"  # ends an escape sequence that was cut off in the middle
+    "\x1b[?2026l"  # synchronized output
+    "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l"  # focus, paste and resize reports
+    "\x1b[<u"  # the keyboard protocol
+    "\x1b[0m\x1b[2J\x1b[?7h\x1b[?1049l\x1b[?25h"  # colours, wrap, the alternate screen, the cursor
+)
+
+
+def check_terminal() -> None:
+    """TickmonError when the screen cannot be drawn here."""
+    for stream, name in ((sys.__stdin__, "input"), (sys.__stdout__, "output"), (sys.__stderr__, "error")):
+        if stream is None or stream.closed or not stream.isatty():
+            raise TickmonError(
+                f"the live screen needs a terminal, but standard {name} is none: "
+                "'tickmon sample' measures without a screen"
+            )
+    term = os.environ.get("TERM", "")
+    if term in ("", "dumb", "unknown"):
+        raise TickmonError(
+            f"the live screen cannot be drawn on a terminal of type {term or 'unknown'!r} (TERM): "
+            "'tickmon sample' measures without a screen"
+        )
+
+
+def speaks_utf8() -> bool:
+    """What is written to the terminal goes out as UTF-8; if not, the screen must do with ASCII."""
+    encoding = getattr(sys.__stderr__, "encoding", None) or "ascii"
+    return encoding.lower().replace("-", "") == "utf8"
+
+
+class Guard:
+    """Ends the process whatever the terminal does, and leaves the terminal as it was found.
+
+    A signal asks for an orderly end first. That can hang for ever in writes that nobody reads, so a thread
+    waits for it only so long, then restores the terminal itself and leaves.
+    """
+
+    def __init__(self, *, end: Callable[[], None]) -> None:
+        """``end`` asks for an orderly end and returns at once; it is called inside a signal handler."""
+        self._end = end
+        self._attributes: list[Any] | None = None
+        self._watch: threading.Thread | None = None
+        self.signal: int | None = None
+        """The signal that ended it."""
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, signals and the loss of the terminal end the process."""
+        with contextlib.suppress(termios.error):
+            self._attributes = termios.tcgetattr(0)
+        before = {}
+        for number in ENDING_SIGNALS:
+            # Under nohup a hang-up is ignored on purpose; the terminal's loss is seen by other means.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, self._on_signal)
+        self._watch = threading.Thread(target=self._await_hangup, name="hangup", daemon=True)
+        self._watch.start()
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if self.signal is not None:
+            return
+        self.signal = number
+        threading.Thread(target=self._leave_after, args=(PATIENCE_S,), name="leave", daemon=True).start()
+        self._end()
+
+    def _leave_after(self, seconds: float) -> None:
+        threading.Event().wait(seconds)
+        self.leave(128 + (self.signal or 0))
+
+    def leave(self, code: int) -> None:
+        """Restores the terminal without waiting for anything, and ends the process."""
+        with contextlib.suppress(OSError, termios.error):
+            self._restore()
+        os._exit(code)
+
+    def _restore(self) -> None:
+        # A descriptor of its own, so that not waiting stays a matter of this one write.
+        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        termios.tcflush(terminal, termios.TCOFLUSH)
+        if self._attributes is not None:
+            termios.tcsetattr(terminal, termios.TCSANOW, self._attributes)
+        os.write(terminal, _RESTORE.encode())
+
+    def _await_hangup(self) -> None:
+        """Sleeps until the terminal is gone: without it Textual's input thread would spin for ever."""
+        poller = select.poll()
+        poller.register(0, 0)
+        while not any(events & (select.POLLHUP | select.POLLERR) for _, events in poller.poll()):
+            pass
+        os._exit(128 + signal.SIGHUP)

@@ -1,0 +1,82 @@
+"""Our themes: dark, light, and one for people who do not tell red from green."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+THEMES = (
+    Theme(
+        name="tickmon-dark",
+        primary="#5fafd7",
+        secondary="#87afd7",
+        accent="#ffaf5f",
+        warning="#ffaf00",
+        error="#ff5f5f",
+        success="#87d787",
+        foreground="#d0d0d0",
+        background="#121212",
+        surface="#1c1c1c",
+        panel="#262626",
+        dark=True,
+        variables={
+            "ink-label": "#8a8a8a",
+            "ink-faint": "#444444",
+            "ink-value": "#eeeeee",
+            "ink-tick": "#5fafff",
+            "ink-train": "#ffaf5f",
+            "ink-rest": "#af87d7",
+            "ink-bar": "#303030",
+            "ink-on": "#121212",
+        },
+    ),
+    Theme(
+        name="tickmon-light",
+        primary="#005f87",
+        secondary="#005faf",
+        accent="#af5f00",
+        warning="#af5f00",
+        error="#af0000",
+        success="#008700",
+        foreground="#303030",
+        background="#ffffff",
+        surface="#f0f0f0",
+        panel="#e4e4e4",
+        dark=False,
+        variables={
+            "ink-label": "#6c6c6c",
+            "ink-faint": "#c6c6c6",
+            "ink-value": "#000000",
+            "ink-tick": "#005fd7",
+            "ink-train": "#af5f00",
+            "ink-rest": "#875faf",
+            "ink-bar": "#dadada",
+            "ink-on": "#ffffff",
+        },
+    ),
+    # Blue against orange, and every pair also differs in brightness (Okabe & Ito, 2008).
+    Theme(
+        name="tickmon-safe",
+        primary="#56b4e9",
+        secondary="#0072b2",
+        accent="#e69f00",
+        warning="#e69f00",
+        error="#f0e442",
+        success="#56b4e9",
+        foreground="#d0d0d0",
+        background="#000000",
+        surface="#121212",
+        panel="#262626",
+        dark=True,
+        variables={
+            "ink-label": "#949494",
+            "ink-faint": "#4e4e4e",
+            "ink-value": "#ffffff",
+            "ink-tick": "#56b4e9",
+            "ink-train": "#e69f00",
+            "ink-rest": "#d0d0d0",
+            "ink-bar": "#303030",
+            "ink-on": "#000000",
+        },
+    ),
+)
+"""The first is the default; ``t`` goes through them."""

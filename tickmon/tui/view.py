@@ -1,0 +1,56 @@
+"""Everything the main screen shows at one moment, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tickmon.analysis.readings import Analysis
+from tickmon.analysis.trend import Trend
+from tickmon.tui.plots import Axis
+from tickmon.windows import OpenGap, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """One window's analysis, and what is remembered of the windows before it."""
+
+    analysis: Analysis
+    trend: Trend
+    """With this window, also while it is provisional."""
+
+    @property
+    def ended_at(self) -> datetime:
+        """When its window ended (UTC)."""
+        return self.analysis.window.started_at + timedelta(seconds=self.length_s)
+
+    @property
+    def length_s(self) -> float:
+        """How much time its window covers."""
+        return self.analysis.window.length_cycles / self.analysis.tsc_hz
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """What the parts of the main screen are drawn from."""
+
+    settings: Settings
+    """As chosen by now; the reading on show is always of these."""
+    cpu_words: str = ""
+    """What that CPU is: ``isolated · nohz_full · sibling of CPU 7``; empty for a common one."""
+    reading: Reading | None = None
+    """None until the first reading of these settings."""
+    axis: Axis | None = None
+    """Of the histogram; None as long as there is no reading."""
+    status: str = ""
+    """What is going on while there is no reading."""
+    paused_age_s: float | None = None
+    """None: live. Else how old the frozen reading is."""
+    open_gap: OpenGap | None = None
+    """The CPU has not run the sampler for so long, and does not now."""
+    ended: str | None = None
+    """Why no more windows come."""
+    disturbance: str | None = None
+    """Why the screen itself may disturb the reading."""
+    in_cycles: bool = False
+    """Lengths as cycles instead of times."""

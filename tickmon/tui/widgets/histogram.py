@@ -1,0 +1,174 @@
+"""The live histogram: three strips, each with its own count scale, on one logarithmic axis of lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.histogram import bin_edges_cycles
+from tickmon.analysis.readings import Analysis, Source
+from tickmon.analysis.spread import Spread
+from tickmon.tui.plots import (
+    Axis,
+    axis_labels,
+    bars,
+    binned_column_counts,
+    column_counts,
+    decades,
+    fit_axis,
+)
+from tickmon.tui.rows import Ink, Piece, Row, heading, row
+from tickmon.tui.view import Reading, View
+from tickmon.tui.words import window_text
+from tickmon.units import count_text, cycles_to_ns, duration_text
+from tickmon.windows import Method
+
+_LABEL = 19
+_BEYOND = 9
+"""Columns for what lies beyond the axis."""
+
+
+_GAP_STRIPS: dict[Ink, str] = {"tick": "kernel tick", "train": "other trains", "rest": "everything else"}
+_LOOP_STRIPS: dict[Ink, str] = {"tick": "hold a tick", "train": "hold a train", "rest": "all other samples"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Strip:
+    name: str
+    ink: Ink
+    spreads: tuple[Spread, ...]
+
+    @property
+    def n(self) -> int:
+        return sum(spread.n for spread in self.spreads)
+
+
+def axis_for(reading: Reading, axis: Axis | None) -> Axis:
+    """The axis on which the reading is shown: ``axis`` as long as that will do."""
+    analysis = reading.analysis
+    segment = analysis.window.segment
+    shortest = segment.threshold_cycles or analysis.window.min_cycles or segment.step_cycles
+    edges, counts = bin_edges_cycles(), analysis.spread.counts
+
+    def beyond(length_ns: float) -> int:
+        return int(counts[edges * 1e9 / analysis.tsc_hz >= length_ns].sum())
+
+    return fit_axis(axis, shortest_ns=cycles_to_ns(max(shortest, 1), analysis.tsc_hz), beyond=beyond)
+
+
+def draw_histogram(view: View, width: int, height: int) -> list[Row]:
+    """A heading, the strips, and the axis; the strips share the rows between."""
+    reading, axis = view.reading, view.axis
+    if reading is None or axis is None:
+        return [heading("interruptions by length", "", width)]
+    strips = _strips(reading.analysis)
+    per_strip, spare = divmod(height - 2, len(strips))
+    gap = 1 if per_strip >= 4 else 0
+    columns = width - _LABEL - _BEYOND
+    places = [
+        (c, _length(length, view)) for c, length in decades(axis, columns, unit_ns=_unit_ns(view, reading))
+    ]
+    marks = [column for column, _ in places if 0 < column < columns]
+    rows = [heading("interruptions by length", _note(view, reading), width)]
+    for index, strip in enumerate(strips):
+        tall = per_strip + (1 if index < spare else 0)
+        rows += [()] * gap
+        rows += _strip_rows(strip, reading.analysis, axis, columns, tall - gap, marks)
+    return [*rows, _axis_row(places, axis, view, reading, columns)]
+
+
+def _note(view: View, reading: Reading) -> str:
+    length = (
+        f"the first {reading.length_s:.1f} s of a window"
+        if reading.analysis.window.provisional
+        else f"one window of {window_text(view.settings.window_s)}"
+    )
+    what = "samples" if view.settings.method is Method.LOOP else "in all"
+    return f"{length}: {count_text(reading.analysis.spread.n)} {what}"
+
+
+def _strips(analysis: Analysis) -> list[_Strip]:
+    names = _LOOP_STRIPS if analysis.window.segment.method is Method.LOOP else _GAP_STRIPS
+    spreads: dict[Ink, list[Spread]] = {ink: [] for ink in names}
+    for source in analysis.sources:
+        spreads[strip_of(source)].append(source.spread)
+    return [_Strip(name, ink, tuple(spreads[ink])) for ink, name in names.items()]
+
+
+def strip_of(source: Source) -> Ink:
+    """In which strip a source's interruptions are: ``tick``, ``train`` or ``rest``."""
+    if source.kind == "tick":
+        return "tick"
+    # What keeps time with a train has that train among its parts; what is unexplained has none.
+    keeps_time = source.kind == "host" or (
+        source.kind == "unknown" and source.basis == "phase" and source.parts
+    )
+    return "train" if keeps_time else "rest"
+
+
+def _counts(strip: _Strip, analysis: Analysis, axis: Axis, columns: int) -> NDArray[np.int64]:
+    total = np.zeros(columns + 1, np.int64)
+    ns_per_cycle = 1e9 / analysis.tsc_hz
+    for spread in strip.spreads:
+        if spread.pieces is None:
+            edges_ns = bin_edges_cycles() * ns_per_cycle
+            total += binned_column_counts(spread.counts, edges_ns, axis, columns)
+        else:
+            for piece in spread.pieces:
+                total += column_counts(piece * ns_per_cycle, axis, columns)
+    return total
+
+
+def _strip_rows(
+    strip: _Strip, analysis: Analysis, axis: Axis, columns: int, tall: int, marks: list[int]
+) -> list[Row]:
+    counts = _counts(strip, analysis, axis, columns)
+    top = int(counts.max())
+    texts = bars(counts, height=tall, top=top)
+    labels = [f" {strip.name}", f" {count_text(strip.n)}, bar ≤ {count_text(top)}" if top else " none"]
+    rows = []
+    for index, text in enumerate(texts):
+        label = labels[index] if index < len(labels) else ""
+        pieces = [Piece(label.ljust(_LABEL)[:_LABEL], strip.ink if index == 0 else "label")]
+        pieces += _with_marks(text[:columns], strip.ink, marks)
+        pieces.append(Piece(f" {text[columns] * 2}", strip.ink))
+        if index == len(texts) - 1 and counts[columns]:
+            pieces.append(Piece(f" {count_text(int(counts[columns]))}", "label"))
+        rows.append(tuple(pieces))
+    return rows
+
+
+def _with_marks(text: str, ink: Ink, marks: list[int]) -> list[Piece]:
+    """The bars with a faint line at each mark where no bar stands."""
+    pieces = []
+    start = 0
+    for mark in marks:
+        if text[mark] == " ":
+            pieces += [Piece(text[start:mark], ink), Piece("┊", "faint")]
+            start = mark + 1
+    pieces.append(Piece(text[start:], ink))
+    return [piece for piece in pieces if piece.text]
+
+
+def _unit_ns(view: View, reading: Reading) -> float:
+    return 1e9 / reading.analysis.tsc_hz if view.in_cycles else 1.0
+
+
+def _length(length: float, view: View) -> str:
+    if not view.in_cycles:
+        return duration_text(length, digits=1)
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if length >= size:
+            return f"{length / size:g}{letter} cy"
+    return f"{length:g} cy"
+
+
+def _axis_row(places: list[tuple[int, str]], axis: Axis, view: View, reading: Reading, columns: int) -> Row:
+    unit_ns = _unit_ns(view, reading)
+    inside = [(column, label) for column, label in places if column < columns]
+    if not inside or inside[0][0] > 0:
+        inside.insert(0, (0, _length(float(f"{axis.low_ns / unit_ns:.2g}"), view)))
+    end = _length(float(f"{axis.high_ns / unit_ns:.2g}"), view)
+    return row((" " * _LABEL), (axis_labels(inside, columns), "label"), (f" ╵≥{end}", "label"))

@@ -1,0 +1,35 @@
+"""The message line: the gravest thing to know before believing what stands above and below it."""
+
+from __future__ import annotations
+
+from tickmon.tui.rows import Piece, Row, row
+from tickmon.tui.view import View
+from tickmon.tui.words import clock_text
+from tickmon.units import duration_text
+
+
+def draw_message(view: View, _width: int, _height: int) -> list[Row]:
+    """One row: why nothing comes, else an open gap, else the first warning and how many there are."""
+    return [_message(view)]
+
+
+def _message(view: View) -> Row:
+    if view.ended is not None:
+        return row((f" {view.ended} ", "bad"), (" r ", "key"), "starts it again")
+    if view.open_gap is not None and view.paused_age_s is None:
+        gap = duration_text(view.open_gap.gap_s * 1e9, digits=2)
+        since = clock_text(view.open_gap.since)
+        return row((f" CPU {view.settings.cpu}: not running for {gap} ", "bad"), (f" since {since}", "label"))
+    if view.reading is None:
+        return row((f" {view.status}", "value"))
+    warnings = [w.message for w in view.reading.analysis.warnings]
+    if view.disturbance is not None:
+        warnings.insert(0, view.disturbance)
+    if not warnings:
+        return row((" no warnings", "label"))
+    count = f" 1 of {len(warnings)}, ! shows all" if len(warnings) > 1 else " ! says more"
+    return (
+        Piece(" ! ", "warn", "app.warnings"),
+        Piece(f" {warnings[0]}"),
+        Piece(f" · {count.strip()}", "label", "app.warnings"),
+    )

@@ -1,0 +1,71 @@
+"""A part of the screen: rows of inked text, of which only what changed is sent to the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tickmon.tui.rows import INKS, Piece, Row, changed_spans, fit
+from tickmon.tui.view import View
+
+Draw = Callable[[View, int, int], list[Row]]
+"""Draws a part of the screen into so many columns and rows."""
+
+
+class Panel(Widget):
+    """Shows what its drawing function makes of a view."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
+
+    view: reactive[View | None] = reactive(None, repaint=False, init=False)
+    """What is shown; None as long as there is nothing."""
+
+    def __init__(self, draw: Draw, *, id: str) -> None:
+        super().__init__(id=id)
+        self._draw = draw
+        self._rows: list[Row] = []
+
+    def watch_view(self) -> None:
+        """Draws it."""
+        self._draw_again()
+
+    def on_resize(self) -> None:
+        """Draws it in the new size."""
+        self._draw_again()
+
+    def render_line(self, y: int) -> Strip:
+        """The row at ``y``, inked."""
+        width = self.size.width
+        pieces = self._rows[y] if y < len(self._rows) else ()
+        segments = [Segment(piece.text, self._style(piece)) for piece in pieces if piece.text]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _draw_again(self) -> None:
+        width, height = self.size
+        if self.view is None or not width or not height:
+            return
+        rows = [fit(row, width) for row in self._draw(self.view, width, height)[:height]]
+        rows += [()] * (height - len(rows))
+        old, self._rows = self._rows, rows
+        if len(old) != height:
+            self.refresh()
+            return
+        regions = [
+            Region(first, y, end - first, 1)
+            for y, (before, now) in enumerate(zip(old, rows, strict=True))
+            if before != now
+            for first, end in changed_spans(before, now)
+        ]
+        if regions:
+            self.refresh(*regions)
+
+    def _style(self, piece: Piece) -> Style:
+        style = self.get_component_rich_style(f"ink--{piece.ink}")
+        return style + Style(meta={"@click": piece.action}) if piece.action else style

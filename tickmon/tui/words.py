@@ -1,0 +1,71 @@
+"""What the screen says in words: lengths in the chosen unit, the tick check, the time of day."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tickmon.analysis.readings import Check
+from tickmon.tui.rows import Ink
+from tickmon.units import count_text, cycles_to_ns, duration_text, significant
+
+
+def length_text(cycles: float | None, tsc_hz: float, *, in_cycles: bool) -> str:
+    """A length in the unit that the user chose: ``12.1 µs`` or ``25,410 cy``; ``–`` for None."""
+    if cycles is None:
+        return "–"
+    if in_cycles:
+        return f"{count_text(cycles)} cy"
+    return duration_text(cycles_to_ns(cycles, tsc_hz))
+
+
+def clock_text(at: datetime) -> str:
+    """The local time of day: ``15:16:18``."""
+    return f"{at.astimezone():%H:%M:%S}"
+
+
+def window_text(window_s: float) -> str:
+    """The length of a window: ``0.2 s``, ``60 s``."""
+    return f"{window_s:g} s"
+
+
+def age_text(age_s: float) -> str:
+    """How old something is: ``12 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    seconds = int(age_s)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60:02} min"
+
+
+def rate_text(count: float, seconds: float) -> str:
+    """``count`` per second: ``250``, ``0.5``, ``14,500``."""
+    rate = count / seconds
+    return count_text(rate) if rate >= 1000 else significant(rate, 3)
+
+
+def check_words(check: Check) -> tuple[str, str, Ink]:
+    """The elapsed-tick check as a sentence: what was counted, what that means, and how good that is."""
+    expected, seen = check.expected, check.seen
+    if expected is None:
+        return "how many were due is not known", "cannot be checked", "label"
+    if seen is None:
+        return f"{count_text(expected)} due", "cannot be seen by this method", "label"
+    counted = f"{count_text(expected)} due, {count_text(seen)} seen"
+    if check.verdict == "ok":
+        basis = {"option": "ok, by your --hz", "measured": "regular, HZ unknown"}.get(check.basis, "ok")
+        return counted, basis, "good"
+    if check.verdict == "missing":
+        return counted, f"{count_text(max(expected - seen, 0))} MISSING", "bad"
+    if check.verdict == "extra":
+        return counted, "EXTRA: it ticks faster than HZ", "bad"
+    if check.verdict == "stopped":
+        return counted, "tick stopped, as nohz_full may", "good"
+    return counted, "cannot be judged", "label"
+
+
+def kernel_row_words(check: Check) -> str:
+    """The kernel's own count beside it, which holds every timer interrupt of that CPU; may be empty."""
+    if check.kernel is None:
+        return ""
+    return f"kernel's {check.kernel_row or 'timer'} row +{count_text(check.kernel)}"
