@@ -91,7 +91,7 @@ def make_window(
     ``lost_cycles`` are gaps whose detail was dropped. ``switches`` are dated unless they are None.
     """
     segment = segment or make_segment()
-    known = np.array(details, INTERRUPTION)
+    known = np.array(details if len(details) else [], INTERRUPTION)
     lost = np.array(lost_cycles, np.int64)
     gaps = np.concatenate([known["gap_cycles"], lost])
     end_cycles = start_cycles + round(segment.tsc_hz) if end_cycles is None else end_cycles
@@ -100,7 +100,7 @@ def make_window(
         reads = len(gaps) + (max(undisturbed, 1) if segment.method is Method.GAP else 0)
     least = gaps if segment.method is Method.LOOP else np.append(gaps, BASELINE_CYCLES)
     longest = gaps if segment.method is Method.LOOP else np.append(gaps, TYPICAL_CYCLES)
-    dated = None if switches is None else np.array(switches, SWITCH)
+    dated = None if switches is None else np.array(switches if len(switches) else [], SWITCH)
     return Window(
         window=window,
         segment=segment,

@@ -35,7 +35,7 @@ _EXCLUDED = {
 def caveats(window: Window, ticks: Ticks, tick: Tick | None, *, tsc_hz: float) -> tuple[ReadingWarning, ...]:
     """The warnings that ``window`` came with and those that its analysis adds."""
     return gravest_first(
-        (*window.warnings, *_of_the_sampler(window, tsc_hz), *_of_ticks(window, ticks, tick))
+        (*window.warnings, *sampler_caveats(window, tsc_hz), *_of_ticks(window, ticks, tick))
     )
 
 
@@ -51,7 +51,8 @@ def _rank(code: str) -> int:
     return GRAVEST_FIRST.index(code if code in GRAVEST_FIRST else "*")
 
 
-def _of_the_sampler(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
+def sampler_caveats(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
+    """What the sampler could not see, or not one by one, in ``window``."""
     for code, what in _EXCLUDED.items():
         times = sum(exclusion.code == code for exclusion in window.excluded)
         if times:

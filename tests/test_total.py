@@ -1,0 +1,162 @@
+"""A run is what its windows are together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.making import Life, make_segment, make_tick, make_window, simulate, simulate_loop
+from tickmon.analysis import Clocks, analyse, merge
+from tickmon.analysis.readings import Analysis
+from tickmon.analysis.total import NO_TOTAL, Summary, add
+from tickmon.windows import Exclusion, Window
+
+
+def sum_up(windows: Sequence[Window]) -> Summary:
+    total, clocks = NO_TOTAL, Clocks()
+    for window in windows:
+        analysis, clocks = analyse(window, clocks)
+        total = add(total, analysis)
+    return total.summary()
+
+
+def costs(analysis: Analysis) -> dict[str, tuple[int, int, int | None, int | None]]:
+    return {
+        source.name: (
+            source.spread.n,
+            source.overhead_cycles,
+            source.spread.median_cycles,
+            source.spread.p99_cycles,
+        )
+        for source in analysis.sources
+    }
+
+
+LIVELY = Life(host_hz=100.002, wakeups_hz=20, noise_hz=2000)
+
+
+def test_run_of_touching_windows_says_what_the_one_long_window_says() -> None:
+    windows = simulate(LIVELY, ends_ns=[1e9, 1.4e9, 3e9, 4e9])
+    run = sum_up(windows).analysis
+    whole, _ = analyse(merge(windows), Clocks())
+    assert (run.window.interruptions, run.window.reads) == (whole.window.interruptions, whole.window.reads)
+    assert run.window.end_cycles == whole.window.end_cycles
+    assert run.overhead_cycles == whole.overhead_cycles
+    assert run.overhead_share == pytest.approx(whole.overhead_share)
+    assert run.typical_cycles == pytest.approx(whole.typical_cycles)
+    for share in (0.9, 0.99, 0.999):
+        assert run.spread.percentile_cycles(share) == whole.spread.percentile_cycles(share)
+    assert run.tick is not None
+    assert whole.tick is not None
+    assert run.tick.spread.median_cycles == whole.tick.spread.median_cycles
+    assert run.tick.spread.n == whole.tick.spread.n
+    assert run.check == whole.check
+    assert [worst.gap_cycles for worst in run.worst] == [worst.gap_cycles for worst in whole.worst]
+
+
+def test_sources_of_a_run_add_up_to_its_interruptions_and_overhead_in_their_order() -> None:
+    run = sum_up(simulate(LIVELY, ends_ns=[1e9, 2e9, 3e9])).analysis
+    assert sum(source.spread.n for source in run.sources) == run.window.interruptions
+    assert sum(source.overhead_cycles for source in run.sources) == run.overhead_cycles
+    overheads = [source.overhead_cycles for source in run.sources]
+    assert overheads == sorted(overheads, reverse=True)
+
+
+def test_worst_of_a_run_keep_their_source_although_sources_change_places() -> None:
+    calm, wild = simulate(Life(noise_hz=50, gaps=((1.5e9, 9e6),), wakeups_hz=0), ends_ns=[1e9, 2e9])
+    run = sum_up((calm, wild)).analysis
+    worst = run.worst[0]
+    assert worst.source is not None
+    assert run.sources[worst.source].spread.max_cycles == worst.gap_cycles
+    assert all(
+        worst.gap_cycles <= (run.sources[worst.source].spread.max_cycles or 0)
+        for worst in run.worst
+        if worst.source is not None
+    )
+
+
+def test_host_train_of_every_window_is_one_train_of_the_run() -> None:
+    windows = simulate(
+        Life(host_hz=1000.02), ends_ns=[1e9, 2e9, 3e9, 4e9, 5e9], segment=make_segment(guest=True)
+    )
+    run = sum_up(windows).analysis
+    hosts = [train for train in run.trains if train.origin == "host"]
+    assert len(hosts) == 1
+    assert hosts[0].hz == pytest.approx(1000.02, rel=1e-5)
+    assert hosts[0].seen <= hosts[0].expected
+
+
+def test_stopped_windows_make_a_stopped_run_and_no_missing_ticks() -> None:
+    segment = make_segment(kernel_tick=make_tick(may_stop=True))
+    run = sum_up(simulate(Life(hz=None), ends_ns=[1e9, 2e9, 3e9], segment=segment)).analysis
+    assert run.check.verdict == "stopped"
+
+
+def test_ticks_missing_in_one_window_are_missing_in_the_run() -> None:
+    run = sum_up(simulate(Life(missing=range(300, 330)), ends_ns=[1e9, 2e9, 3e9])).analysis
+    assert run.check.verdict == "missing"
+    assert run.check.expected is not None
+    assert run.check.seen is not None
+    assert run.check.expected - run.check.seen == pytest.approx(30, abs=3)
+
+
+def test_segment_that_begins_anew_goes_on_where_the_last_one_ended() -> None:
+    first, second = simulate(ends_ns=[1e9, 2e9])
+    other = replace(make_segment(), segment=2, reason="jump")
+    (restarted,) = simulate(Life(seed=5), ends_ns=[0.5e9], segment=other)
+    run = sum_up((first, second, restarted)).analysis
+    lengths = [window.length_cycles for window in (first, second, restarted)]
+    assert run.window.length_cycles == sum(lengths)
+    starts = [worst.start_cycles for worst in run.worst]
+    assert min(starts) >= 0
+    assert max(starts) < run.window.end_cycles
+
+
+def test_lost_details_of_one_window_leave_sums_exact_and_percentiles_binned() -> None:
+    whole = make_window([(10_000, 900)] * 50, end_cycles=2_000_000_000)
+    lossy = make_window(
+        [(10_000 + 2_000_000_000, 900)] * 50,
+        start_cycles=2_000_000_000,
+        end_cycles=4_000_000_000,
+        lost_cycles=[7_000] * 60,
+    )
+    run = sum_up((whole, lossy))
+    spread = run.analysis.spread
+    assert (spread.n, spread.sum_cycles, spread.max_cycles) == (160, 100 * 900 + 60 * 7_000, 7_000)
+    assert not spread.exact
+    assert spread.counts.sum() == 160
+    assert run.mean_cycles == pytest.approx((100 * 900 + 60 * 7_000) / 160)
+    assert [warning.code for warning in run.analysis.warnings].count("details_lost") == 1
+    assert "60 of 160" in next(w.message for w in run.analysis.warnings if w.code == "details_lost")
+
+
+def test_endless_exclusions_are_listed_only_up_to_a_bound() -> None:
+    excluded = tuple(Exclusion(code="backwards", start_cycles=at, cycles=1) for at in range(16))
+    windows = [
+        make_window(excluded=excluded, start_cycles=n * 10**9, end_cycles=(n + 1) * 10**9) for n in range(70)
+    ]
+    assert len(sum_up(windows).analysis.window.excluded) == 1000
+
+
+def test_run_of_the_loop_method_has_mode_and_the_verdict_of_its_worst_window() -> None:
+    steady = simulate_loop(samples=4000)
+    rng = np.random.default_rng(3)
+    wandering = simulate_loop(loop_cycles=rng.integers(6_000, 30_000, 4000), samples=4000)
+    wandering = replace(
+        wandering,
+        start_cycles=wandering.start_cycles + steady.end_cycles,
+        end_cycles=wandering.end_cycles + steady.end_cycles,
+    )
+    run = sum_up((steady, wandering)).analysis
+    assert run.baseline_verdict is not None
+    assert run.baseline_verdict.holds is False
+    assert run.mode_cycles == 6_800
+    assert sum_up((steady,)).analysis.baseline_verdict != run.baseline_verdict
+
+
+def test_nothing_measured_cannot_be_summed_up() -> None:
+    with pytest.raises(ValueError, match="no windows"):
+        NO_TOTAL.summary()

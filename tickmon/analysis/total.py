@@ -1,0 +1,266 @@
+"""A whole run from the analyses of its windows, in bounded memory however long it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tickmon.analysis.analyse import WORST
+from tickmon.analysis.caveats import gravest_first, sampler_caveats
+from tickmon.analysis.check import verdict_of
+from tickmon.analysis.loop import mode_cycles
+from tickmon.analysis.merge import merge
+from tickmon.analysis.readings import Analysis, Check, Source, Tick, Train
+from tickmon.analysis.spread import Spread, sum_of
+from tickmon.windows import INTERRUPTION, SWITCH, Method, Window
+
+EXCLUSIONS = 1000
+"""So many are listed; a counter that goes back all the time must not fill the memory."""
+
+_SAME_TRAIN_SHARE = 1e-3
+"""Trains of one origin whose rates differ by less are one: its fit gets finer from window to window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summary:
+    """What is said of a run: the members of a window, and two more."""
+
+    analysis: Analysis
+    """Its window is all windows as one, without details."""
+    mean_cycles: float | None
+    p9999_cycles: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Total:
+    """The windows of a run so far. ``NO_TOTAL`` is the beginning."""
+
+    analysis: Analysis | None = field(default=None, repr=False)
+    """Of all windows; None before the first."""
+
+    def summary(self) -> Summary:
+        """Of at least one window, else ValueError."""
+        if self.analysis is None:
+            raise ValueError("no windows to sum up")
+        analysis = _finished(self.analysis)
+        return Summary(
+            analysis=analysis,
+            mean_cycles=analysis.spread.mean_cycles,
+            p9999_cycles=analysis.spread.percentile_cycles(0.9999),
+        )
+
+
+NO_TOTAL = Total()
+
+
+def add(total: Total, analysis: Analysis) -> Total:
+    """``total`` with one window more, which follows the others in time.
+
+    A new segment goes on where the last one ended: its cycles are not compared, only counted.
+    """
+    stripped = replace(analysis, window=_stripped(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
+    if total.analysis is None:
+        return Total(analysis=stripped)
+    return Total(analysis=_join(total.analysis, stripped))
+
+
+_NO_INTS = np.zeros(0, np.int32)
+
+
+def _stripped(window: Window) -> Window:
+    return replace(
+        window,
+        details=np.zeros(0, INTERRUPTION),
+        switches=None if window.switches is None else np.zeros(0, SWITCH),
+    )
+
+
+def _join(before: Analysis, after: Analysis) -> Analysis:
+    shift_cycles = before.window.end_cycles - after.window.start_cycles
+    window = _joined_window(before.window, after.window, shift_cycles)
+    spread = sum_of((before.spread, after.spread))
+    baseline_cycles = window.min_cycles
+    overhead_cycles = window.gap_sum_cycles - window.interruptions * (baseline_cycles or 0)
+    sources, places = _joined_sources(before.sources, after.sources, baseline_cycles or 0)
+    shifted = (
+        replace(
+            worst,
+            start_cycles=worst.start_cycles + shift_cycles,
+            source=None if worst.source is None else places[worst.source],
+        )
+        for worst in after.worst
+    )
+    worst = sorted((*before.worst, *shifted), key=lambda one: -one.gap_cycles)[:WORST]
+    verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
+    doubtful = [verdict for verdict in verdicts if verdict.holds is False]
+    return Analysis(
+        window=window,
+        tsc_hz=after.tsc_hz,
+        baseline_cycles=baseline_cycles,
+        typical_cycles=_weighted(
+            (before.typical_cycles, _undisturbed(before.window)),
+            (after.typical_cycles, _undisturbed(after.window)),
+        ),
+        # Found once, at the end: it needs all samples at once.
+        mode_cycles=None,
+        # One window whose minimum does not hold spoils the run's: that has the same minimum or a lower one.
+        baseline_verdict=(doubtful or verdicts)[-1] if verdicts else None,
+        overhead_cycles=overhead_cycles,
+        overhead_share=overhead_cycles / max(window.length_cycles, 1),
+        spread=spread,
+        tick=_joined_tick(before.tick, after.tick, window),
+        check=_joined_check(before.check, after.check, window),
+        trains=_joined_trains(before.trains, after.trains, window),
+        sources=sources,
+        ticks=_NO_INTS,
+        source_of=_NO_INTS,
+        worst=tuple(worst),
+        warnings=gravest_first((*sampler_caveats(window, after.tsc_hz), *before.warnings, *after.warnings)),
+    )
+
+
+def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
+    excluded = (replace(e, start_cycles=e.start_cycles + shift_cycles) for e in after.excluded)
+    moved = replace(
+        after,
+        segment=before.segment,
+        start_cycles=after.start_cycles + shift_cycles,
+        end_cycles=after.end_cycles + shift_cycles,
+        excluded=tuple(excluded),
+    )
+    joined = merge((before, moved))
+    return replace(joined, excluded=joined.excluded[:EXCLUSIONS])
+
+
+def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tick | None:
+    if before is None or after is None:
+        return before or after
+    spread = sum_of((before.spread, after.spread))
+    return replace(
+        after,
+        # Jitter is a distance of percentiles, which do not add up: its mean over the windows.
+        jitter_ns=_weighted((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
+        spread=spread,
+        overhead_share=_overhead_share(spread, window),
+    )
+
+
+def _joined_check(before: Check, after: Check, window: Window) -> Check:
+    checks = (before, after)
+    expected = _sum_known([check.expected for check in checks])
+    seen = _sum_known([check.seen for check in checks])
+    tick = window.segment.kernel_tick
+    if expected is None or seen is None:
+        verdict = "unknown"
+    else:
+        verdict = verdict_of(
+            expected=expected,
+            seen=seen,
+            lost=window.lost,
+            chance_share=0.0,
+            may_stop=tick is not None and tick.may_stop,
+            faster=any(check.verdict == "extra" for check in checks),
+        )
+    if verdict == "missing" and "missing" not in (before.verdict, after.verdict):
+        # What was no fault in any window is none of the run.
+        verdict = next(
+            (check.verdict for check in checks if check.verdict in ("stopped", "unknown")), verdict
+        )
+    return Check(
+        expected=expected,
+        seen=seen,
+        kernel=_sum_known([check.kernel for check in checks]),
+        kernel_row=before.kernel_row or after.kernel_row,
+        basis=after.basis,
+        verdict=verdict,
+    )
+
+
+def _joined_trains(before: Sequence[Train], after: Sequence[Train], window: Window) -> tuple[Train, ...]:
+    joined = list(before)
+    for train in after:
+        for index, known in enumerate(joined):
+            if known.origin == train.origin and abs(known.hz / train.hz - 1) < _SAME_TRAIN_SHARE:
+                joined[index] = _joined_train(known, train)
+                break
+        else:
+            joined.append(train)
+    return tuple(replace(train, overhead_share=_overhead_share(train.spread, window)) for train in joined)
+
+
+def _joined_train(before: Train, after: Train) -> Train:
+    return replace(
+        after,
+        jitter_ns=_weighted((before.jitter_ns, before.seen), (after.jitter_ns, after.seen)) or 0.0,
+        expected=before.expected + after.expected,
+        seen=before.seen + after.seen,
+        spread=sum_of((before.spread, after.spread)),
+    )
+
+
+def _joined_sources(
+    before: Sequence[Source], after: Sequence[Source], baseline_cycles: int
+) -> tuple[tuple[Source, ...], list[int]]:
+    """The sources of both, those of ``before`` in their places; and the place of each of ``after``."""
+    joined = list(before)
+    at = {(source.kind, source.name, source.basis): index for index, source in enumerate(joined)}
+    places = []
+    for source in after:
+        place = at.setdefault((source.kind, source.name, source.basis), len(joined))
+        if place == len(joined):
+            joined.append(source)
+        else:
+            known = joined[place]
+            joined[place] = replace(
+                known,
+                parts=tuple(dict.fromkeys((*known.parts, *source.parts))),
+                spread=sum_of((known.spread, source.spread)),
+            )
+        places.append(place)
+    costs = (source.spread.sum_cycles - source.spread.n * baseline_cycles for source in joined)
+    return tuple(replace(s, overhead_cycles=cost) for s, cost in zip(joined, costs, strict=True)), places
+
+
+def _finished(analysis: Analysis) -> Analysis:
+    """The same with its mode, and its sources in their promised order, most overhead first."""
+    order = sorted(range(len(analysis.sources)), key=lambda i: -analysis.sources[i].overhead_cycles)
+    place = {old: new for new, old in enumerate(order)}
+    return replace(
+        analysis,
+        mode_cycles=_mode_cycles(analysis.spread, analysis.window),
+        sources=tuple(analysis.sources[index] for index in order),
+        worst=tuple(
+            replace(worst, source=None if worst.source is None else place[worst.source])
+            for worst in analysis.worst
+        ),
+    )
+
+
+def _mode_cycles(spread: Spread, window: Window) -> int | None:
+    """The commonest sample of the loop method, while all are known."""
+    if window.segment.method is not Method.LOOP or spread.pieces is None:
+        return None
+    return mode_cycles(np.concatenate((*spread.pieces, np.zeros(0, np.int64))))
+
+
+def _undisturbed(window: Window) -> int:
+    return window.reads - window.interruptions
+
+
+def _weighted(*parts: tuple[float | None, int]) -> float | None:
+    """The mean of the values that exist, each with its weight."""
+    known = [(value, weight) for value, weight in parts if value is not None]
+    weights = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / weights if weights else None
+
+
+def _sum_known(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _overhead_share(spread: Spread, window: Window) -> float:
+    overhead_cycles = spread.sum_cycles - spread.n * (window.min_cycles or 0)
+    return overhead_cycles / max(window.length_cycles, 1)
