@@ -1,0 +1,282 @@
+"""Readings as JSON Lines, the one format of recordings and snapshots.
+
+Format "tickmon-recording", version 1: every line is an object whose ``line`` says what it is. Readers skip
+kinds and members that they do not know, so both may be added without a new version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tickmon
+from tickmon.analysis.histogram import bin_edges_cycles, bins_of
+from tickmon.analysis.readings import Analysis, Source, Tick, Train, Worst
+from tickmon.analysis.spread import Spread
+from tickmon.analysis.total import Summary
+from tickmon.machine.host import Host
+from tickmon.windows import Method, ReadingWarning, Segment
+
+FORMAT = "tickmon-recording"
+VERSION = 1
+
+EVENTS_A_LINE = 65_536
+"""A reader need not hold more than this many interruptions of a line."""
+
+HISTOGRAM_END_S = 10.0
+"""The last bin begins about here and is open: longer gaps are counted, not told apart."""
+
+Line = dict[str, object]
+"""One line before it is text: only what JSON knows, null for what does not exist, never NaN."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """Where and when a run began."""
+
+    started_at: datetime
+    """UTC."""
+    host: Host
+    clocksource: str | None
+
+
+def text_of(line: Line) -> str:
+    """One line of text, with its end."""
+    return json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def header_line(header: Header) -> Line:
+    """The first line of a file."""
+    host = header.host
+    return {
+        "line": "header",
+        "format": FORMAT,
+        "version": VERSION,
+        "tickmon_version": tickmon.__version__,
+        "started_at": iso_text(header.started_at),
+        "host": {
+            "name": host.name,
+            "kernel": host.kernel,
+            "cpu_model": host.cpu_model,
+            "virtualization": host.virtualization,
+        },
+        "clocksource": header.clocksource,
+    }
+
+
+def segment_line(segment: Segment) -> Line:
+    """What the windows that follow have in common. The origin is text: it may pass 2**53."""
+    tick = segment.kernel_tick
+    return {
+        "line": "segment",
+        "segment": segment.segment,
+        "cpu": segment.cpu,
+        "method": segment.method.value,
+        "origin_cycles": str(segment.origin_cycles),
+        "tsc_hz": segment.tsc_hz,
+        "tsc_hz_error_ppm": segment.tsc_hz_error_ppm,
+        "tsc_hz_source": segment.tsc_hz_source,
+        "kernel_hz": tick.hz if tick else None,
+        "kernel_hz_source": tick.source if tick else None,
+        "threshold_cycles": segment.threshold_cycles,
+        "window_s": segment.window_s,
+        "loop_size": segment.loop_size,
+        "reason": segment.reason,
+    }
+
+
+def window_line(analysis: Analysis, *, events: bool = False) -> Line:
+    """One window; with ``events`` a loop window carries its samples."""
+    members: Line = {"line": "window", "window": analysis.window.window, **_members(analysis)}
+    if events and analysis.window.segment.method is Method.LOOP:
+        members["sample_cycles"] = analysis.window.details["gap_cycles"].tolist()
+    return members
+
+
+def event_lines(analysis: Analysis) -> Iterator[Line]:
+    """Every interruption of the window whose detail is known, in the order of time."""
+    for first in range(0, len(analysis.window.details), EVENTS_A_LINE):
+        part = slice(first, first + EVENTS_A_LINE)
+        yield {"line": "events", "window": analysis.window.window, **event_members(analysis, part)}
+
+
+def event_members(analysis: Analysis, part: slice) -> Line:
+    """Some of the window's interruptions, as lists of one length."""
+    details = analysis.window.details[part]
+    return {
+        "start_cycles": (details["start_cycles"] - analysis.window.start_cycles).tolist(),
+        "gap_cycles": details["gap_cycles"].tolist(),
+        "ticks": analysis.ticks[part].tolist(),
+        "source": analysis.source_of[part].tolist(),
+    }
+
+
+def note_line(at: datetime, message: str) -> Line:
+    """Something that happened to the run, in words."""
+    return {"line": "note", "at": iso_text(at), "message": message}
+
+
+def summary_line(summary: Summary, *, windows: int) -> Line:
+    """The whole run of one CPU: a window's members over all of its ``windows``."""
+    return {
+        "line": "summary",
+        "windows": windows,
+        **_members(summary.analysis),
+        "mean_cycles": summary.mean_cycles,
+        "p9999_cycles": summary.p9999_cycles,
+    }
+
+
+def iso_text(at: datetime) -> str:
+    """ISO 8601 in UTC with microseconds."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def histogram_edges_cycles(segment: Segment) -> NDArray[np.int64]:
+    """Where the bins between the two open ones begin, ascending: the same for a whole segment.
+
+    From the bin that holds the threshold, below which nothing is an interruption, to about 10 s. A sample of
+    the loop method takes some cycles for each iteration, on any CPU more than a quarter of one.
+    """
+    lowest = segment.threshold_cycles
+    if lowest is None:
+        lowest = (segment.loop_size or 0) // 4
+    first, last = bins_of(np.array([lowest, round(HISTOGRAM_END_S * segment.tsc_hz)]))
+    return bin_edges_cycles()[first : last + 1].astype(np.int64)
+
+
+def _members(analysis: Analysis) -> Line:
+    """What windows and summaries have in common."""
+    window, spread = analysis.window, analysis.spread
+    loop = window.segment.method is Method.LOOP
+    members: Line = {
+        "segment": window.segment.segment,
+        "cpu": window.segment.cpu,
+        "started_at": iso_text(window.started_at),
+        "start_cycles": window.start_cycles,
+        "end_cycles": window.end_cycles,
+        "tsc_hz": analysis.tsc_hz,
+        "reads": None if loop else window.reads,
+        "interruptions": window.interruptions,
+        "lost": window.lost,
+        "baseline_cycles": analysis.baseline_cycles,
+        "typical_cycles": analysis.typical_cycles,
+        "gap_sum_cycles": window.gap_sum_cycles,
+        "overhead_cycles": analysis.overhead_cycles,
+        "overhead_share": analysis.overhead_share,
+        "min_cycles": _smallest_cycles(spread),
+        "median_cycles": spread.median_cycles,
+        "p90_cycles": spread.percentile_cycles(0.9),
+        "p99_cycles": spread.p99_cycles,
+        "p999_cycles": spread.percentile_cycles(0.999),
+        "max_cycles": spread.max_cycles,
+        "percentiles": "exact" if spread.exact else "binned",
+        "histogram": _histogram(window.segment, window.counts),
+        "tick": _tick(analysis.tick) if analysis.tick else None,
+        "check": {
+            "expected": analysis.check.expected,
+            "seen": analysis.check.seen,
+            "kernel": analysis.check.kernel,
+            "kernel_row": analysis.check.kernel_row,
+            "basis": analysis.check.basis,
+            "verdict": analysis.check.verdict,
+        },
+        "trains": None if loop else [_train(train) for train in analysis.trains],
+        "sources": [_source(source) for source in analysis.sources],
+        "interrupts": [
+            {"row": r.row, "name": r.name, "count": r.count} for r in window.interrupts if r.count
+        ],
+        "excluded": [
+            {"code": e.code, "start_cycles": e.start_cycles, "cycles": e.cycles} for e in window.excluded
+        ],
+        "worst": [_worst(worst) for worst in analysis.worst],
+        "warnings": [_warning(warning) for warning in analysis.warnings],
+    }
+    if loop:
+        verdict = analysis.baseline_verdict
+        members["samples"] = window.interruptions
+        members["loop_size"] = window.segment.loop_size
+        members["mode_cycles"] = analysis.mode_cycles
+        members["baseline_verdict"] = {"holds": verdict.holds, "reason": verdict.reason} if verdict else None
+    return members
+
+
+def _histogram(segment: Segment, counts: NDArray[np.int64]) -> Line:
+    edges_cycles = histogram_edges_cycles(segment)
+    first, last = bins_of(edges_cycles[[0, -1]])
+    inner = counts[first:last].tolist()
+    return {
+        "edges_cycles": edges_cycles.tolist(),
+        "counts": [int(counts[:first].sum()), *inner, int(counts[last:].sum())],
+    }
+
+
+def _smallest_cycles(spread: Spread) -> int | None:
+    """Of the interruptions: the baseline is the smallest of all gaps."""
+    if not spread.n:
+        return None
+    if spread.pieces is None:
+        return int(bin_edges_cycles()[np.flatnonzero(spread.counts)[0]])
+    return min(int(piece.min()) for piece in spread.pieces if len(piece))
+
+
+def _spread(spread: Spread) -> Line:
+    return {
+        "median_cycles": spread.median_cycles,
+        "p99_cycles": spread.p99_cycles,
+        "max_cycles": spread.max_cycles,
+    }
+
+
+def _tick(tick: Tick) -> Line:
+    return {
+        "hz": tick.hz,
+        "phase_ns": tick.phase_ns,
+        "jitter_ns": tick.jitter_ns,
+        "n": tick.spread.n,
+        **_spread(tick.spread),
+        "overhead_share": tick.overhead_share,
+    }
+
+
+def _train(train: Train) -> Line:
+    return {
+        "hz": train.hz,
+        "phase_ns": train.phase_ns,
+        "jitter_ns": train.jitter_ns,
+        "expected": train.expected,
+        "seen": train.seen,
+        "origin": train.origin,
+        **_spread(train.spread),
+        "overhead_share": train.overhead_share,
+    }
+
+
+def _source(source: Source) -> Line:
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "basis": source.basis,
+        "parts": list(source.parts),
+        "count": source.spread.n,
+        "overhead_cycles": source.overhead_cycles,
+        **_spread(source.spread),
+    }
+
+
+def _worst(worst: Worst) -> Line:
+    return {
+        "start_cycles": worst.start_cycles,
+        "gap_cycles": worst.gap_cycles,
+        "source": worst.source,
+        "at": iso_text(worst.at),
+    }
+
+
+def _warning(warning: ReadingWarning) -> Line:
+    return {"code": warning.code, "message": warning.message}
