@@ -1,0 +1,172 @@
+"""Files of readings: a writer that keeps whatever it was given, and snapshots of one window."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tickmon.analysis.readings import Analysis
+from tickmon.analysis.total import NO_TOTAL, add
+from tickmon.errors import TickmonError
+from tickmon.formats import lines
+from tickmon.report import reading_text
+
+_GZIP_WBITS = 16 + zlib.MAX_WBITS
+
+
+class Writer:
+    """Text into a file; a name that ends in ``.gz`` compresses it, as one stream.
+
+    A run that cannot begin changes nothing: an existing file keeps its content until the first write, and
+    a file that was made here and never written to is removed again.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        """Opens ``path``; TickmonError when it exists (unless ``force``) or cannot be written."""
+        self.path = path
+        self._gzip = zlib.compressobj(wbits=_GZIP_WBITS) if path.suffix == ".gz" else None
+        self._empty = True
+        self._broken = False
+        try:
+            self._descriptor, self._created = _open(path, force)
+        except FileExistsError:
+            raise TickmonError(
+                f"{path} exists already: give another name, or --force to overwrite it"
+            ) from None
+        except OSError as error:
+            raise _refusal(path, error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def write(self, text: str) -> None:
+        """Adds ``text``, not empty: whoever reads the file now finds it.
+
+        TickmonError when that fails (BrokenPipeError when it is a pipe without a reader); what was written
+        before stays.
+        """
+        data = text.encode()
+        if self._gzip:
+            data = self._gzip.compress(data) + self._gzip.flush(zlib.Z_SYNC_FLUSH)
+        self._put(data)
+
+    def close(self) -> None:
+        """Ends the file. May be called twice."""
+        if self._descriptor < 0:
+            return
+        try:
+            if self._empty and self._created:
+                self.path.unlink(missing_ok=True)
+            elif self._gzip and not self._empty and not self._broken:
+                self._put(self._gzip.flush(zlib.Z_FINISH))
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _put(self, data: bytes) -> None:
+        try:
+            if self._empty and stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                os.ftruncate(self._descriptor, 0)
+            self._empty = False
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except BrokenPipeError:
+            self._broken = True
+            raise
+        except OSError as error:
+            self._broken = True
+            raise _refusal(self.path, error) from None
+
+
+def save_snapshot(analysis: Analysis, header: lines.Header, directory: Path) -> Path:
+    """One window with every interruption as a recording of its own, and beside it its text (``.txt``).
+
+    They go into ``directory``, or into the state directory when they cannot be written there. Returns the
+    recording's path; TickmonError when neither takes them. No half file stays behind.
+    """
+    reasons = []
+    for folder in (directory, state_directory()):
+        try:
+            if folder != directory:
+                folder.mkdir(parents=True, exist_ok=True)
+            return _save_into(folder, analysis, header)
+        except OSError as error:
+            reasons.append(str(_refusal(folder, error)))
+        except TickmonError as error:
+            reasons.append(str(error))
+    raise TickmonError("no snapshot: " + "; ".join(reasons))
+
+
+def state_directory() -> Path:
+    """Where programs keep what they were not told to put elsewhere (XDG base directories)."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    # The specification: a relative path there is to be ignored.
+    base = given if os.path.isabs(given) else os.path.expanduser("~/.local/state")
+    return Path(base) / "tickmon"
+
+
+def snapshot_lines(analysis: Analysis, header: lines.Header) -> Iterator[lines.Line]:
+    """A whole recording of one window."""
+    yield lines.header_line(header)
+    yield lines.segment_line(analysis.window.segment)
+    yield lines.window_line(analysis, events=True)
+    yield from lines.event_lines(analysis)
+    yield lines.summary_line(add(NO_TOTAL, analysis).summary(), windows=1)
+
+
+def _save_into(folder: Path, analysis: Analysis, header: lines.Header) -> Path:
+    stem = _free_stem(folder, analysis, header)
+    recording, summary = (folder / (stem + ending) for ending in (".jsonl.gz", ".txt"))
+    made: list[Path] = []
+    try:
+        with Writer(recording) as into:
+            made.append(recording)
+            into.write("".join(map(lines.text_of, snapshot_lines(analysis, header))))
+        with Writer(summary) as into:
+            made.append(summary)
+            into.write(reading_text(header, add(NO_TOTAL, analysis).summary(), windows=1))
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
+    return recording
+
+
+def _free_stem(folder: Path, analysis: Analysis, header: lines.Header) -> str:
+    """HOST-cpuN-YYYYmmddTHHMMSSZ, with ``-2`` and so on when there are such files already."""
+    window = analysis.window
+    host = re.sub(r"[^A-Za-z0-9._-]", "_", header.host.name or "").lstrip(".-")[:64] or "host"
+    at = window.started_at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stem = f"{host}-cpu{window.segment.cpu}-{at}"
+    stems = itertools.chain([stem], (f"{stem}-{again}" for again in itertools.count(2)))
+    return next(s for s in stems if not any(os.path.lexists(folder / (s + e)) for e in (".jsonl.gz", ".txt")))
+
+
+def _open(path: Path, force: bool) -> tuple[int, bool]:
+    """What to write to, and whether the file was made here; devices and pipes hold nothing to lose."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), True
+    except FileExistsError:
+        if path.is_file() and not force:
+            raise
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), False
+
+
+def _refusal(path: Path, error: OSError) -> TickmonError:
+    if error.errno == errno.ENOENT:
+        return TickmonError(f"cannot write {path}: there is no folder {path.parent}")
+    return TickmonError(f"cannot write {path}: {os.strerror(error.errno) if error.errno else error}")
