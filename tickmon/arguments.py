@@ -1,0 +1,281 @@
+"""The command line's grammar: what may be asked for, and the help that explains it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from tickmon import __version__, options
+from tickmon.errors import UsageError
+
+_T = TypeVar("_T")
+
+_DESCRIPTION = """\
+Shows what the timer tick and every other interruption take from a program
+that only wants to run on one CPU, and whether that reading can be believed.
+
+A process of its own reads the CPU's cycle counter without pause. When two
+reads lie further apart than the threshold, something else ran there: that is
+an interruption, and what it took beyond an undisturbed read is overhead."""
+
+_BLIND = """\
+what it cannot see:
+  Only time taken away. Not the slower code afterwards (cold caches and TLB),
+  and not exits from idle: the CPU is kept busy while it is measured. In a
+  virtual machine the figures include the work of its host."""
+
+_CONSENT = """\
+A measured CPU is spun on. A CPU that --cpu does not name is taken only when
+it was seen to be idle; --cpu is consent."""
+
+_MAIN_END = f"""\
+examples:
+  tickmon                        the live screen, on an idle CPU
+  tickmon --cpu 3                ... on CPU 3
+  tickmon sample --duration 60   a minute without a screen, then a summary
+  tickmon COMMAND --help         all options of one command
+
+{_BLIND}
+
+exit codes:
+  0 fine, 1 could not measure, 2 wrong usage, 128+n ended by signal n"""
+
+_WATCH_END = f"""\
+{_CONSENT}
+
+examples:
+  tickmon                        an idle CPU
+  tickmon --cpu 2,4-6            CPU 2 first; the keys lead to the others
+  tickmon --window 5s --hz 1000  longer windows, on a kernel that hides its HZ
+
+{_BLIND}"""
+
+_SAMPLE_END = f"""\
+{_CONSENT}
+
+Ctrl-C, SIGTERM and timeout(1) end it early: what was measured is printed.
+
+formats:
+  text   a summary to paste into a mail (a terminal also gets a line a window)
+  json   one object: header, segments, windows, summary
+  jsonl  the same, an object a line, as it comes
+  csv    a row a window; with --events a row an interruption
+  seed   of --method loop: every sample less the smallest, rounded down to
+         10 cycles, as the program of 2004 printed it
+
+examples:
+  tickmon sample --cpu 3 --duration 60
+  tickmon sample --cpu 2-3 --output before.jsonl.gz --events
+  tickmon sample --format csv --window 10s --duration 1h > overhead.csv
+  tickmon sample --format json | jq .summary.tick.median_cycles
+  tickmon sample --method loop --format seed | sort -g | uniq -c
+
+{_BLIND}"""
+
+
+def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions:
+    """What ``argv`` asks for. UsageError when it makes no sense, SystemExit after --help and --version."""
+    arguments = _parser().parse_args(_with_command(argv))
+    if arguments.command == "sample":
+        return _sample_options(arguments)
+    return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
+
+
+def _with_command(argv: Sequence[str]) -> list[str]:
+    """``tickmon`` alone, or with options only, is ``tickmon watch``."""
+    if not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help", "--version")):
+        return ["watch", *argv]
+    return list(argv)
+
+
+class _Parser(argparse.ArgumentParser):
+    """One line for wrong usage, printed where all errors are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(
+        prog="tickmon",
+        description=_DESCRIPTION,
+        epilog=_MAIN_END,
+        formatter_class=layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tickmon {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_watch(
+        commands.add_parser(
+            "watch",
+            help="the live screen (also without COMMAND)",
+            description="Shows one CPU live. The keys are in the footer; ? explains them all.",
+            epilog=_WATCH_END,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
+    )
+    _add_sample(
+        commands.add_parser(
+            "sample",
+            help="the same measurement without a screen: for scripts, pipes, CI",
+            description="Measures for a while and prints the reading.",
+            epilog=_SAMPLE_END,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
+    )
+    return parser
+
+
+def _add_shared(parser: argparse.ArgumentParser, cpu_help: str) -> None:
+    group = parser.add_argument_group("measurement")
+    group.add_argument("--cpu", metavar="LIST", help=cpu_help)
+    group.add_argument(
+        "--window",
+        metavar="SECONDS",
+        type=_checked(
+            options.duration_s(
+                options.WINDOW_MIN_S, options.WINDOW_MAX_S, "what happens in a window is kept in memory"
+            )
+        ),
+        default=options.WINDOW_S,
+        help="length of a window: 2, 500 ... also 90s, 20m, 1h (default 1)",
+    )
+    group.add_argument(
+        "--method",
+        choices=options.METHODS,
+        default="gap",
+        help="gap: read the counter without pause (default); loop: time a fixed loop, as in 2004",
+    )
+    group.add_argument(
+        "--loop-size",
+        metavar="N",
+        type=_checked(options.whole_number(1, options.LOOP_SIZE_MAX)),
+        help=f"iterations of the loop method's loop (default {options.LOOP_SIZE})",
+    )
+    group.add_argument(
+        "--threshold-ns",
+        metavar="N",
+        type=_checked(options.number(options.THRESHOLD_MIN_NS, options.THRESHOLD_MAX_NS)),
+        help="a longer gap is an interruption (default: 200, more where a read of the counter takes long)",
+    )
+    group.add_argument(
+        "--hz",
+        metavar="N",
+        type=_checked(options.number(10, 10_000)),
+        help="the kernel's HZ, when it says none or a wrong one",
+    )
+    group.add_argument(
+        "--tsc-hz",
+        metavar="N",
+        type=_checked(options.number(1e6, 1e11)),
+        help="the counter's frequency, when what was found is wrong",
+    )
+    group.add_argument(
+        "--priority",
+        metavar="N",
+        type=_checked(options.whole_number(1, options.PRIORITY_MAX)),
+        default=0,
+        help="measure as a SCHED_FIFO task of this priority, 1 to 10 (default: as an ordinary task)",
+    )
+
+
+def _add_watch(parser: argparse.ArgumentParser) -> None:
+    _add_shared(
+        parser,
+        "CPUs that may be measured, as in 1 or 2,4-6; the first comes first "
+        "(default: an idle one, isolated if there is one)",
+    )
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+
+
+def _add_sample(parser: argparse.ArgumentParser) -> None:
+    _add_shared(
+        parser,
+        "CPUs to measure, as in 1 or 2,4-6, all at once; one CPU must stay free "
+        "(default: an idle one, isolated if there is one)",
+    )
+    parser.add_argument(
+        "--duration",
+        metavar="SECONDS",
+        type=_checked(
+            options.duration_s(
+                options.WINDOW_MIN_S, options.DURATION_MAX_S, "the counter outgrows exact numbers after that"
+            )
+        ),
+        help="how long: 90, 90s, 20m, 2h, 1d (default 10; with --method loop until the samples are taken)",
+    )
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=_checked(options.whole_number(1, options.SAMPLES_MAX)),
+        help=f"samples of the loop method (default {options.SAMPLES})",
+    )
+    parser.add_argument("--format", choices=options.FORMATS, help="see below (default text)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="write there, not to standard output; .json, .jsonl or .csv decides the format, .gz packs",
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
+    parser.add_argument(
+        "--events", action="store_true", help="every interruption, not only the summary and the worst"
+    )
+
+
+def _checked(parse: Callable[[str], _T]) -> Callable[[str], _T]:
+    def convert(text: str) -> _T:
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
+
+
+def _measure_options(arguments: argparse.Namespace) -> options.MeasureOptions:
+    return options.MeasureOptions(
+        cpus=arguments.cpu,
+        window_s=arguments.window,
+        method=arguments.method,
+        loop_size=arguments.loop_size or options.LOOP_SIZE,
+        threshold_ns=arguments.threshold_ns,
+        kernel_hz=arguments.hz,
+        tsc_hz=arguments.tsc_hz,
+        priority=arguments.priority,
+    )
+
+
+def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:
+    """UsageError for options that contradict each other."""
+    loop = arguments.method == "loop"
+    for given, name in ((arguments.samples, "--samples"), (arguments.loop_size, "--loop-size")):
+        if given is not None and not loop:
+            raise UsageError(f"{name} goes with --method loop")
+    if arguments.threshold_ns is not None and loop:
+        raise UsageError("--threshold-ns goes with --method gap: the loop method has no threshold")
+    form = options.format_for(arguments.format, arguments.output)
+    if form == "seed" and not loop:
+        raise UsageError("--format seed goes with --method loop")
+    if arguments.events and form not in ("json", "jsonl", "csv"):
+        raise UsageError(f"--events goes with json, jsonl or csv, not with {form}")
+    samples, duration_s = arguments.samples, arguments.duration
+    if duration_s is None:
+        if loop:
+            samples = samples or options.SAMPLES
+        else:
+            duration_s = options.DURATION_S
+    return options.SampleOptions(
+        measure=_measure_options(arguments),
+        duration_s=duration_s,
+        samples=samples,
+        format=form,
+        output=arguments.output,
+        force=arguments.force,
+        events=arguments.events,
+    )

@@ -1,0 +1,130 @@
+"""What a command line asks for, checked as far as that goes without looking at the machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tickmon.errors import UsageError
+from tickmon.units import parse_duration_s
+
+FORMATS = ("text", "json", "jsonl", "csv", "seed")
+METHODS = ("gap", "loop")
+
+WINDOW_S = 1.0
+DURATION_S = 10.0
+LOOP_SIZE = 6800
+SAMPLES = 11_000
+
+WINDOW_MIN_S = 0.1
+"""A shorter window holds too few ticks to check anything."""
+WINDOW_MAX_S = 3600.0
+"""The interruptions of an open window are kept in memory."""
+DURATION_MAX_S = 20 * 86400.0
+"""So long a counter of 5 GHz stays below 2**53, which JSON's numbers hold exactly."""
+THRESHOLD_MIN_NS = 1.0
+"""Shorter than any read of a counter takes."""
+THRESHOLD_MAX_NS = 1e9
+"""Nobody waits a second for an interruption to be one."""
+LOOP_SIZE_MAX = 10_000_000
+"""A sample of more iterations outlasts the ticks' period: no sample would be undisturbed."""
+SAMPLES_MAX = 10_000_000
+"""Each is kept until the smallest is known."""
+PRIORITY_MAX = 10
+"""Above the threads of an ordinary real-time program there is nothing to be measured, only to be hung."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """What ``watch`` and ``sample`` share; a value that was not given is None."""
+
+    cpus: str | None
+    """The kernel's list grammar."""
+    window_s: float
+    method: str
+    loop_size: int
+    threshold_ns: float | None
+    kernel_hz: float | None
+    tsc_hz: float | None
+    priority: int
+    """0: none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOptions:
+    """What ``sample`` was asked for."""
+
+    measure: MeasureOptions
+    duration_s: float | None
+    """None: until the samples are complete."""
+    samples: int | None
+    """None: until the duration is over."""
+    format: str
+    output: Path | None
+    """None: standard output."""
+    force: bool
+    events: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """What ``watch`` was asked for."""
+
+    measure: MeasureOptions
+    ascii: bool
+
+
+def duration_s(least_s: float, most_s: float, why: str) -> Callable[[str], float]:
+    """Reads durations such as ``90s`` or ``2h`` between two limits; ``why`` there is an upper one."""
+
+    def parse(text: str) -> float:
+        seconds = parse_duration_s(text)
+        if not least_s <= seconds <= most_s:
+            raise UsageError(f"{text!r} is out of range: {_seconds(least_s)} to {_seconds(most_s)} ({why})")
+        return seconds
+
+    return parse
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """Reads numbers, with decimals or not, between two limits."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise UsageError(f"{text!r} is no number from {least:,.10g} to {most:,.10g}")
+        return value
+
+    return parse
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Reads whole numbers between two limits."""
+
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) <= 20 and least <= int(text) <= most):
+            raise UsageError(f"{text!r} is no whole number from {least:,} to {most:,}")
+        return int(text)
+
+    return parse
+
+
+def format_for(given: str | None, output: Path | None) -> str:
+    """The format that was asked for by option or by the file's name; UsageError when they contradict."""
+    name = output.name.removesuffix(".gz") if output else ""
+    named = next((f for f in ("json", "jsonl", "csv") if name.endswith(f".{f}")), None)
+    if given and named and given != named:
+        raise UsageError(f"--format {given} contradicts the name {output}: leave one of them out")
+    return given or named or "text"
+
+
+def _seconds(seconds: float) -> str:
+    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "m")):
+        if seconds >= size:
+            return f"{seconds / size:g}{unit}"
+    return f"{seconds:g}s"
