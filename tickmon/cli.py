@@ -1,0 +1,81 @@
+"""Exit codes and errors, which are printed nowhere else; picks what runs a command.
+
+Nothing slow is imported here: what a command needs comes when it runs, and numpy only after this process
+was moved off the CPUs to be measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from tickmon.arguments import parse
+from tickmon.errors import TickmonError
+from tickmon.options import SampleOptions, WatchOptions
+from tickmon.stdout import drop_output, write_output
+
+_SIGNALLED = 128
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    # OpenBLAS would start threads of its own, near the CPU that is measured.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        if sys.stdout is not None:
+            write_output("")
+    except TickmonError as error:
+        code = error.exit_code
+        _say(str(error))
+    except BrokenPipeError:
+        code = _SIGNALLED + signal.SIGPIPE
+    except KeyboardInterrupt:
+        code = _SIGNALLED + signal.SIGINT
+    drop_output()
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        asked = parse(argv)
+    except SystemExit:
+        # --help and --version have been printed.
+        return 0
+    return _sample(asked) if isinstance(asked, SampleOptions) else _watch(asked)
+
+
+def _say(message: str) -> None:
+    """A word to the user; there may be nobody to hear it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"tickmon: {message}", file=sys.stderr, flush=True)
+
+
+def _sample(asked: SampleOptions) -> int:
+    from tickmon.ready import get_ready
+
+    ready = get_ready(asked.measure, all_at_once=True)
+    if ready.nearness:
+        _say(f"warning: {ready.nearness}")
+    from tickmon.sample import sample
+
+    return sample(asked, ready)
+
+
+def _watch(asked: WatchOptions) -> int:
+    from tickmon.ready import get_ready
+    from tickmon.tui.terminal import check_terminal
+
+    check_terminal()
+    ready = get_ready(asked.measure, all_at_once=False)
+    from tickmon.watch import watch
+
+    return watch(asked, ready)

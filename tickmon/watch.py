@@ -1,0 +1,48 @@
+"""``tickmon watch``: puts the live screen together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tickmon.analysis.readings import Analysis
+from tickmon.formats.lines import Header
+from tickmon.machine.affinity import keep_away
+from tickmon.machine.busy import look
+from tickmon.machine.facts import read_machine
+from tickmon.options import WatchOptions
+from tickmon.ready import Ready
+from tickmon.recording import save_snapshot
+from tickmon.sampling.collector import Collector
+from tickmon.settings import settings_for
+from tickmon.tui.app import TickmonApp
+from tickmon.tui.run import run_screen
+from tickmon.tui.terminal import speaks_utf8
+from tickmon.windows import Settings, Window, WindowSource
+
+
+def watch(asked: WatchOptions, ready: Ready) -> int:
+    """Shows the first of the chosen CPUs on this terminal, which must be fit for that; the exit code."""
+    machine = replace(read_machine(), cpus=ready.cpus)
+    header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
+
+    def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
+        return Collector(settings, machine, segment=segment, first_window=first_window, reason=reason)
+
+    def save(_window: Window, analysis: Analysis) -> Path:
+        return save_snapshot(analysis, header, Path())
+
+    cpu = ready.chosen[0]
+    app = TickmonApp(
+        settings=settings_for(asked.measure, cpu),
+        cpus=ready.cpus,
+        open_source=open_source,
+        save_snapshot=save,
+        look=look,
+        keep_away=lambda cpu: keep_away((cpu,), ready.cpus),
+        named=ready.named,
+        why=f"CPU {cpu} is measured: {ready.reason}" if ready.reason else "",
+        ascii_only=asked.ascii or not speaks_utf8(),
+    )
+    return run_screen(app)
