@@ -1,0 +1,225 @@
+"""The collector with a real sampler on a real CPU."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tickmon.analysis import Clocks, analyse
+from tickmon.machine.affinity import keep_away
+from tickmon.machine.facts import Machine, read_machine
+from tickmon.sampling import collector as collecting
+from tickmon.sampling.collector import Collector
+from tickmon.windows import Ended, Event, Method, OpenGap, Settings, Window
+
+WAIT_S = 30.0
+"""Far longer than anything takes: a test fails by it only when nothing comes at all."""
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Machine]:
+    before = os.sched_getaffinity(0)
+    machine = read_machine()
+    if len(machine.cpus.usable) < 2:
+        pytest.skip("one CPU alone cannot be sampled and collect from itself")
+    keep_away([max(machine.cpus.usable)], machine.cpus)
+    yield machine
+    os.sched_setaffinity(0, before)
+
+
+def settings(machine: Machine, *, window_s: float = 0.2, method: Method = Method.GAP) -> Settings:
+    return Settings(cpu=max(machine.cpus.usable), window_s=window_s, method=method)
+
+
+class Heard:
+    """The events of a source, in order."""
+
+    def __init__(self) -> None:
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def next(self) -> Event:
+        return self.events.get(timeout=WAIT_S)
+
+    def window(self) -> Window:
+        while True:
+            event = self.next()
+            if isinstance(event, Window) and not event.provisional:
+                return event
+            assert not isinstance(event, Ended), event.error
+
+    def until_ended(self) -> tuple[list[Window], Ended]:
+        windows: list[Window] = []
+        while True:
+            event = self.next()
+            if isinstance(event, Ended):
+                return windows, event
+            if isinstance(event, Window) and not event.provisional:
+                windows.append(event)
+
+
+@contextmanager
+def running(collector: Collector) -> Iterator[Heard]:
+    heard = Heard()
+    collector.start(heard.events.put)
+    try:
+        yield heard
+    finally:
+        collector.stop()
+
+
+def samplers() -> list[int]:
+    """The sampler processes that this process started."""
+    children = Path(f"/proc/self/task/{os.getpid()}").parent
+    pids = [int(pid) for task in children.iterdir() for pid in (task / "children").read_text().split()]
+    return [pid for pid in pids if Path(f"/proc/{pid}/comm").read_text() == "tickmon-sampler\n"]
+
+
+def test_windows_touch_and_hold_every_interruption_that_they_count(machine: Machine) -> None:
+    with running(Collector(settings(machine), machine, duration_s=1.0)) as heard:
+        windows, ended = heard.until_ended()
+    assert ended.error is None
+    assert [window.window for window in windows] == [1, 2, 3, 4, 5]
+    assert windows[0].start_cycles == 0
+    for before, after in pairwise(windows):
+        assert before.end_cycles == after.start_cycles
+    for window in windows:
+        assert len(window.details) == window.interruptions - window.lost
+        assert window.counts.sum() == window.interruptions
+        assert window.details["start_cycles"].min(initial=window.start_cycles) >= window.start_cycles
+        ends = window.details["start_cycles"] + window.details["gap_cycles"]
+        assert ends.max(initial=window.start_cycles) <= window.end_cycles
+        if not window.lost:
+            assert window.details["gap_cycles"].sum() == window.gap_sum_cycles
+
+
+def test_observed_span_covers_the_wall_time_and_nothing_is_lost(machine: Machine) -> None:
+    with running(Collector(settings(machine), machine, duration_s=2.0)) as heard:
+        windows, _ = heard.until_ended()
+    span_s = sum(window.length_cycles for window in windows) / windows[0].segment.tsc_hz
+    wall_s = (windows[-1].clocks[1].monotonic_ns - windows[0].clocks[0].monotonic_ns) / 1e9
+    assert sum(window.lost for window in windows) == 0
+    assert span_s == pytest.approx(wall_s, abs=0.02)
+
+
+def test_first_look_comes_before_the_first_window(machine: Machine) -> None:
+    with running(Collector(settings(machine, window_s=1.0), machine)) as heard:
+        event = heard.next()
+        while isinstance(event, OpenGap):
+            event = heard.next()
+        assert isinstance(event, Window)
+        assert event.provisional
+        window = heard.window()
+        assert window.window == event.window == 1
+        assert window.end_cycles > event.end_cycles
+
+
+def test_ticks_that_are_due_are_seen(machine: Machine) -> None:
+    clocks = Clocks()
+    with running(Collector(settings(machine, window_s=0.5), machine, duration_s=2.0)) as heard:
+        windows, _ = heard.until_ended()
+    verdicts = []
+    for window in windows:
+        analysis, clocks = analyse(window, clocks)
+        verdicts.append(analysis.check.verdict)
+    assert set(verdicts) <= {"ok", "stopped"}
+
+
+def test_stopped_collector_hands_on_what_the_open_window_holds(machine: Machine) -> None:
+    collector = Collector(settings(machine, window_s=60.0), machine)
+    with running(collector) as heard:
+        heard.next()
+        collector.stop()
+    partial = heard.window()
+    assert partial.length_cycles > 0
+    assert heard.events.empty()
+
+
+def test_no_sampler_is_left_when_the_collector_stops(machine: Machine) -> None:
+    collector = Collector(settings(machine), machine)
+    with running(collector) as heard:
+        heard.window()
+        assert len(samplers()) == 1
+    assert samplers() == []
+    collector.stop()
+
+
+def test_loop_method_ends_by_itself_after_one_pass(machine: Machine) -> None:
+    asked = Settings(cpu=max(machine.cpus.usable), method=Method.LOOP, samples=2000)
+    with running(Collector(asked, machine)) as heard:
+        windows, ended = heard.until_ended()
+    assert ended.error is None
+    assert sum(window.interruptions for window in windows) == 2000
+    assert all(window.segment.threshold_cycles is None for window in windows)
+
+
+def test_killed_sampler_is_noticed_and_the_finished_windows_stand(machine: Machine) -> None:
+    with running(Collector(settings(machine), machine)) as heard:
+        heard.window()
+        (pid,) = samplers()
+        os.kill(pid, signal.SIGKILL)
+        _, ended = heard.until_ended()
+    assert ended.error is not None
+    assert "SIGKILL" in ended.error
+
+
+def test_stopped_sampler_shows_an_open_gap_that_grows_and_then_is_one_interruption(machine: Machine) -> None:
+    with running(Collector(settings(machine), machine)) as heard:
+        heard.window()
+        (pid,) = samplers()
+        os.kill(pid, signal.SIGSTOP)
+        gaps: list[OpenGap] = []
+        while len(gaps) < 3:
+            event = heard.next()
+            if isinstance(event, OpenGap):
+                gaps.append(event)
+        os.kill(pid, signal.SIGCONT)
+        window = heard.window()
+        while (window.max_cycles or 0) / window.segment.tsc_hz < gaps[-1].gap_s:
+            window = heard.window()
+    assert gaps[0].gap_s < gaps[1].gap_s < gaps[2].gap_s
+    longest = window.details["gap_cycles"].max() / window.segment.tsc_hz
+    assert longest == pytest.approx((window.max_cycles or 0) / window.segment.tsc_hz)
+
+
+def test_sampler_whose_lease_ran_out_is_replaced_in_a_new_segment(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As after a SIGSTOP of the whole program: nobody renews the lease for longer than it lasts.
+    monkeypatch.setattr(collecting, "LEASE_S", 0.05)
+    monkeypatch.setattr(collecting, "POLL_S", 0.1)
+    with running(Collector(settings(machine, window_s=0.5), machine)) as heard:
+        window = heard.window()
+        while window.segment.segment < 2:
+            window = heard.window()
+    assert window.segment.reason == "jump"
+    assert window.start_cycles == 0
+
+
+def test_cpu_that_does_not_exist_is_refused_in_one_line(machine: Machine) -> None:
+    missing = max(machine.cpus.possible) + 1
+    with running(Collector(Settings(cpu=missing), machine)) as heard:
+        _, ended = heard.until_ended()
+    assert ended.error is not None
+    assert f"CPU {missing}" in ended.error
+    assert "\n" not in ended.error
+
+
+def test_sampler_that_never_gets_its_cpu_is_given_up(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collecting, "START_S", 0.0)
+    with running(Collector(settings(machine), machine)) as heard:
+        deadline = time.monotonic() + WAIT_S
+        event = heard.next()
+        while not isinstance(event, Ended) and time.monotonic() < deadline:
+            event = heard.next()
+    assert isinstance(event, Ended)
+    assert samplers() == []
