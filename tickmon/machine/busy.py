@@ -20,8 +20,8 @@ IDLE_SHARE = 0.99
 _JIFFY_NS = NS_PER_S // os.sysconf("SC_CLK_TCK")
 """What /proc/stat counts in: 10 ms, whatever HZ is."""
 _POLL_S = 0.001
-_POLLS = 12
-"""Together a little longer than a jiffy."""
+_POLLS = 14
+"""Together longer than a jiffy, so that the count of a CPU steps meanwhile unless a quarter of it is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def look(
     Two sources, because neither suffices. /proc/stat knows of all work, whoever's, but not whose, and
     counts in steps of 10 ms: see ``idle_share``. The threads have names and are counted in ns, but those of
     other containers and users may be hidden. Work that either shows makes a CPU busy. What this process
-    itself runs meanwhile is nobody's loss. Costs 26 reads of /proc/stat and one of each thread's ``stat``;
+    itself runs meanwhile is nobody's loss. Costs 30 reads of /proc/stat and one of each thread's ``stat``;
     only threads last seen on ``cpus`` are read again.
     """
     cpus = frozenset(cpus)
@@ -158,9 +158,10 @@ def _read_idle(cpus: Collection[int], root: Path) -> dict[int, int]:
     for line in (read_text(root / "proc/stat") or "").splitlines():
         if not line.startswith("cpu"):
             break
-        name, *counts = line.removeprefix("cpu").split(maxsplit=6)[:6]
-        if name.isdecimal() and int(name) in cpus and len(counts) == 5 and all(map(str.isdecimal, counts)):
-            idle[int(name)] = int(counts[3]) + int(counts[4])
+        name, *counts = line.split(maxsplit=6)[:6]
+        cpu = name.removeprefix("cpu")
+        if cpu.isdecimal() and int(cpu) in cpus and len(counts) == 5 and all(map(str.isdecimal, counts)):
+            idle[int(cpu)] = int(counts[3]) + int(counts[4])
     return idle
 
 

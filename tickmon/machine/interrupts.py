@@ -75,6 +75,7 @@ def changes(before: Mapping[str, Row], after: Mapping[str, Row]) -> tuple[RowCha
 
 
 def _name(label: str, text: str) -> str:
-    """The device of a numbered row, which stands last, after chip and line; the whole of any other."""
+    """The devices of a numbered row, which stand last, after chip and line; the whole of any other."""
     parts = re.split(r"\s{2,}", text.strip())
-    return harmless(parts[-1] if label.strip().isdigit() and len(parts) > 2 else text)
+    has_devices = label.strip().isdigit() and len(parts) > 2 and not parts[-1].startswith("-")
+    return harmless(parts[-1] if has_devices else text)

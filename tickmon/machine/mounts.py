@@ -29,7 +29,7 @@ def read_mounts(root: Path = Path("/")) -> tuple[Mount, ...]:
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         place, _, system = line.partition(" - ")
         places, systems = place.split(" "), system.split(" ")
-        if len(places) >= 6 and len(systems) >= 3:
+        if len(places) >= 6 and len(systems) >= 3 and places[4].startswith("/"):
             options = tuple(systems[2].split(","))
             mount = Mount(
                 root=_unescape(places[3]), point=_unescape(places[4]), kind=systems[0], options=options
