@@ -15,10 +15,13 @@ from types import TracebackType
 from typing import Self
 
 from tickmon.analysis.readings import Analysis
-from tickmon.analysis.total import NO_TOTAL, add
+from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.errors import TickmonError
 from tickmon.formats import lines
 from tickmon.report import reading_text
+
+_RECORDING = ".jsonl.gz"
+_TEXT = ".txt"
 
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
@@ -119,31 +122,30 @@ def state_directory() -> Path:
     return Path(base) / "tickmon"
 
 
-def snapshot_lines(analysis: Analysis, header: lines.Header) -> Iterator[lines.Line]:
-    """A whole recording of one window."""
-    yield lines.header_line(header)
-    yield lines.segment_line(analysis.window.segment)
-    yield lines.window_line(analysis, events=True)
-    yield from lines.event_lines(analysis)
-    yield lines.summary_line(add(NO_TOTAL, analysis).summary(), windows=1)
-
-
 def _save_into(folder: Path, analysis: Analysis, header: lines.Header) -> Path:
+    summary = add(NO_TOTAL, analysis).summary()
+    recording = "".join(map(lines.text_of, _snapshot_lines(analysis, summary, header)))
+    text = reading_text(header, summary, windows=1)
     stem = _free_stem(folder, analysis, header)
-    recording, summary = (folder / (stem + ending) for ending in (".jsonl.gz", ".txt"))
     made: list[Path] = []
     try:
-        with Writer(recording) as into:
-            made.append(recording)
-            into.write("".join(map(lines.text_of, snapshot_lines(analysis, header))))
-        with Writer(summary) as into:
-            made.append(summary)
-            into.write(reading_text(header, add(NO_TOTAL, analysis).summary(), windows=1))
+        for ending, content in ((_RECORDING, recording), (_TEXT, text)):
+            with Writer(folder / (stem + ending)) as writer:
+                made.append(writer.path)
+                writer.write(content)
     except BaseException:
         for path in made:
             path.unlink(missing_ok=True)
         raise
-    return recording
+    return made[0]
+
+
+def _snapshot_lines(analysis: Analysis, summary: Summary, header: lines.Header) -> Iterator[lines.Line]:
+    yield lines.header_line(header)
+    yield lines.segment_line(analysis.window.segment)
+    yield lines.window_line(analysis, events=True)
+    yield from lines.event_lines(analysis)
+    yield lines.summary_line(summary, windows=1)
 
 
 def _free_stem(folder: Path, analysis: Analysis, header: lines.Header) -> str:
@@ -153,7 +155,7 @@ def _free_stem(folder: Path, analysis: Analysis, header: lines.Header) -> str:
     at = window.started_at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     stem = f"{host}-cpu{window.segment.cpu}-{at}"
     stems = itertools.chain([stem], (f"{stem}-{again}" for again in itertools.count(2)))
-    return next(s for s in stems if not any(os.path.lexists(folder / (s + e)) for e in (".jsonl.gz", ".txt")))
+    return next(s for s in stems if not any(os.path.lexists(folder / (s + e)) for e in (_RECORDING, _TEXT)))
 
 
 def _open(path: Path, force: bool) -> tuple[int, bool]:
@@ -167,6 +169,6 @@ def _open(path: Path, force: bool) -> tuple[int, bool]:
 
 
 def _refusal(path: Path, error: OSError) -> TickmonError:
-    if error.errno == errno.ENOENT:
+    if error.errno == errno.ENOENT and not path.parent.is_dir():
         return TickmonError(f"cannot write {path}: there is no folder {path.parent}")
     return TickmonError(f"cannot write {path}: {os.strerror(error.errno) if error.errno else error}")
