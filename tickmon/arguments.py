@@ -77,7 +77,9 @@ examples:
 
 def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions:
     """What ``argv`` asks for. UsageError when it makes no sense, SystemExit after --help and --version."""
-    arguments = _parser().parse_args(_with_command(argv))
+    arguments, rest = _parser().parse_known_args(_with_command(argv))
+    if rest:
+        raise UsageError(f"unknown: {' '.join(rest)} (see tickmon {arguments.command} --help)")
     if arguments.command == "sample":
         return _sample_options(arguments)
     return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
@@ -107,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tickmon {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     _add_watch(
         commands.add_parser(
             "watch",
@@ -137,13 +139,9 @@ def _add_shared(parser: argparse.ArgumentParser, cpu_help: str) -> None:
     group.add_argument(
         "--window",
         metavar="SECONDS",
-        type=_checked(
-            options.duration_s(
-                options.WINDOW_MIN_S, options.WINDOW_MAX_S, "what happens in a window is kept in memory"
-            )
-        ),
+        type=_checked(options.window_s),
         default=options.WINDOW_S,
-        help="length of a window: 2, 500 ... also 90s, 20m, 1h (default 1)",
+        help="length of a window, as in 0.5, 90s or 20m (default 1)",
     )
     group.add_argument(
         "--method",
@@ -202,11 +200,7 @@ def _add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duration",
         metavar="SECONDS",
-        type=_checked(
-            options.duration_s(
-                options.WINDOW_MIN_S, options.DURATION_MAX_S, "the counter outgrows exact numbers after that"
-            )
-        ),
+        type=_checked(options.duration_s),
         help="how long: 90, 90s, 20m, 2h, 1d (default 10; with --method loop until the samples are taken)",
     )
     parser.add_argument(

@@ -53,10 +53,10 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _say(message: str) -> None:
-    """A word to the user; there may be nobody to hear it."""
+    """A word to the user, on one line; there may be nobody to hear it."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(f"tickmon: {message}", file=sys.stderr, flush=True)
+            print("tickmon:", " ".join(message.splitlines()), file=sys.stderr, flush=True)
 
 
 def _sample(asked: SampleOptions) -> int:

@@ -76,16 +76,16 @@ class WatchOptions:
     ascii: bool
 
 
-def duration_s(least_s: float, most_s: float, why: str) -> Callable[[str], float]:
-    """Reads durations such as ``90s`` or ``2h`` between two limits; ``why`` there is an upper one."""
+def window_s(text: str) -> float:
+    """The length of a window."""
+    why = "a shorter one holds too few ticks to check, a longer one fills the memory"
+    return _within(text, WINDOW_MIN_S, WINDOW_MAX_S, why)
 
-    def parse(text: str) -> float:
-        seconds = parse_duration_s(text)
-        if not least_s <= seconds <= most_s:
-            raise UsageError(f"{text!r} is out of range: {_seconds(least_s)} to {_seconds(most_s)} ({why})")
-        return seconds
 
-    return parse
+def duration_s(text: str) -> float:
+    """The length of a run."""
+    why = "later the counter outgrows the numbers that JSON holds exactly"
+    return _within(text, WINDOW_MIN_S, DURATION_MAX_S, why)
 
 
 def number(least: float, most: float) -> Callable[[str], float]:
@@ -123,7 +123,14 @@ def format_for(given: str | None, output: Path | None) -> str:
     return given or named or "text"
 
 
-def _seconds(seconds: float) -> str:
+def _within(text: str, least_s: float, most_s: float, why: str) -> float:
+    seconds = parse_duration_s(text)
+    if not least_s <= seconds <= most_s:
+        raise UsageError(f"{text!r} is not within {_text(least_s)} and {_text(most_s)}: {why}")
+    return seconds
+
+
+def _text(seconds: float) -> str:
     for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "m")):
         if seconds >= size:
             return f"{seconds / size:g}{unit}"

@@ -16,7 +16,7 @@ from functools import partial
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Total, add
-from tickmon.errors import TickmonError
+from tickmon.errors import TickmonError, UsageError
 from tickmon.formats.lines import Header
 from tickmon.formats.seed import elapsed_text
 from tickmon.formats.streams import End, Outcome, stream_of
@@ -35,6 +35,8 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def sample(asked: SampleOptions, ready: Ready) -> int:
     """Measures the chosen CPUs of this machine; returns the exit code, and raises what ``run`` raises."""
+    if asked.format == "seed" and len(ready.chosen) > 1:
+        raise UsageError("--format seed is a list of samples: it takes one CPU")
     machine = replace(read_machine(), cpus=ready.cpus)
     header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
 
@@ -129,8 +131,8 @@ def run(
                 analysis = readings[window.segment.cpu].analysed(window, warnings)
                 if text := stream.window(analysis):
                     write(text)
-                if asked.format == "text" and sys.stderr.isatty():
-                    _show(live_text(analysis))
+                if asked.format == "text":
+                    _show(live_text(analysis), terminal_only=True)
         finally:
             run.stop()
         end = _end(run, readings)
@@ -219,9 +221,9 @@ def _signals(end_by: Callable[[signal.Signals], None]) -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-def _show(words: str) -> None:
+def _show(words: str, *, terminal_only: bool = False) -> None:
     """Words beside the result; there may be nobody to read them."""
-    if sys.stderr is not None:
+    if sys.stderr is not None and (sys.stderr.isatty() or not terminal_only):
         with contextlib.suppress(OSError):
             sys.stderr.write(words)
             sys.stderr.flush()
