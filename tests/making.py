@@ -299,9 +299,9 @@ def _busy(life: Life, until_ns: float, monotonic_ns: int) -> _Busy:
     order = np.argsort(all_starts)
     all_starts, ends_so_far = all_starts[order], np.maximum.accumulate(all_ends[order])
     # What begins before the last one ended, or right after it, is part of the same gap.
-    apart = np.append(True, all_starts[1:] > ends_so_far[:-1] + 30)
+    apart = all_starts > np.concatenate([[-np.inf], ends_so_far + 30])[:-1]
     firsts = np.flatnonzero(apart)
-    lasts = np.append(firsts[1:] - 1, len(all_starts) - 1)
+    lasts = np.append(firsts, len(all_starts))[1:] - 1
     inside = (all_starts[firsts] >= 0) & (ends_so_far[lasts] <= until_ns)
     out_ns = np.concatenate([*outs, np.zeros(0)])
     in_ns = np.concatenate([*ins, np.zeros(0)])

@@ -22,7 +22,7 @@ from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
 from tickmon.analysis.timeline import Timeline, timeline
 from tickmon.analysis.trains import FoundTrain, follow_trains
 from tickmon.units import cycles_to_ns
-from tickmon.windows import Method, Window
+from tickmon.windows import KernelTick, Method, Window
 
 WORST = 100
 """So many of the longest interruptions are named."""
@@ -51,7 +51,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
 
     ticks, found, clocks = _clocks_found(window, line, clocks, among=among, preempted=preempted)
     held = np.bincount(ticks.holders, minlength=len(gaps_cycles)).astype(np.int32)
-    single = (held == 1) & ~preempted
+    single = (held == 1) & ~preempted & ticks.credible
     tick = _tick(window, line, ticks, gaps_cycles, single) if ticks.credible else None
     causes = causes_of(
         window, ticks_hz=ticks.hz if tick else None, held=held > 0, preempted=preempted, trains=found
@@ -104,6 +104,8 @@ def _clocks_found(
     tick = window.segment.kernel_tick
     free = among & ~preempted
     if tick is not None and window.segment.counter_synchronised:
+        if window.segment.method is Method.LOOP and _mostly_ticked(window, tick, line):
+            return Ticks(basis=tick.basis), (), clocks
         ticks, clocks = kernel_ticks(window, tick, line, clocks, among=among, preempted=preempted)
         if ticks.credible:
             free[ticks.holders] = False
@@ -114,6 +116,12 @@ def _clocks_found(
     found, clocks = _follow_trains(window, line, clocks, free, None)
     ticks, clocks, own = measured_ticks(window, line, clocks, found)
     return ticks, tuple(train for train in found if train is not own), clocks
+
+
+def _mostly_ticked(window: Window, tick: KernelTick, line: Timeline) -> bool:
+    """The samples are so long that most of them hold a tick: then one that does is like the others."""
+    samples_cycles = window.details["gap_cycles"]
+    return len(samples_cycles) > 0 and 2 * np.median(samples_cycles) * line.ns_per_cycle > tick.period_ns
 
 
 def _follow_trains(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.slots import ALIKE_NS, Evidence, Gaps, Lattice, start_delays, thinned, weigh
+from tickmon.analysis.slots import FULL_SHARE, Evidence, Gaps, Lattice, start_delays, thinned, weigh
 from tickmon.windows import KernelTick
 
 STANDARD_HZ = (100, 128, 200, 250, 256, 300, 500, 512, 1000, 1024, 1200)
@@ -17,6 +17,7 @@ STANDARD_HZ = (100, 128, 200, 250, 256, 300, 500, 512, 1000, 1024, 1200)
 _GRID_NS = 20_000.0
 _FIT_SLOTS = 256
 _ENOUGH = 10
+_ALIKE_NS = 500.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +32,24 @@ class Phase:
 
     @property
     def located(self) -> bool:
-        """Slots at this phase are the tick's, whether they are held or not."""
-        return self.proven or self.evidence.full or self.evidence.beyond_chance
+        """Nothing speaks against it: slots at this phase are the tick's, whether they are held or not."""
+        evidence = self.evidence
+        return self.proven or evidence.beyond_chance or self._unrefuted
 
     @property
     def credible(self) -> bool:
         """The slots are held by more than chance: by ticks, be it few because most of them are stopped."""
         by_chance = self.evidence.slots * self.evidence.chance_share
-        return self.evidence.full or self.evidence.held > by_chance + 2 * math.sqrt(by_chance) + 1
+        return self._unrefuted or self.evidence.held > by_chance + 2 * math.sqrt(by_chance) + 1
+
+    @property
+    def _unrefuted(self) -> bool:
+        return self.evidence.mostly_held or not self.evidence.telling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """The part of a segment's timeline whose slots are judged."""
+    """The part of a segment's timeline in which slots are held or not."""
 
     from_ns: float
     until_ns: float
@@ -81,7 +87,7 @@ def locate(gaps: Gaps, tick: KernelTick, stretch: Stretch, *, known_ns: int | No
 
     candidates = (() if known_ns is None else (known_ns,)) + (tick.phases_ns or (0,))
     fallback = judged(candidates[0])
-    if fallback.proven and fallback.evidence.full:
+    if (fallback.proven and fallback.evidence.mostly_held) or not fallback.evidence.telling:
         return fallback
     for phase_ns in candidates[1:]:
         phase = judged(phase_ns)
@@ -108,7 +114,7 @@ def fit(gaps: Gaps, period_ns: int, stretch: Stretch) -> tuple[int, ...]:
         return ()
     held = np.array([np.count_nonzero(gaps.holding(slots_ns + offset) >= 0) for offset in offsets_ns])
     share = float(np.median(held)) / len(slots_ns)
-    at_least = max(0.9, share + 5 * np.sqrt(share * (1 - share) / len(slots_ns))) * len(slots_ns)
+    at_least = max(FULL_SHARE, share + 5 * np.sqrt(share * (1 - share) / len(slots_ns))) * len(slots_ns)
     phases_ns = []
     for run in _runs(held >= at_least):
         offset_ns = offsets_ns[run[int(np.argmax(held[run]))]]
@@ -158,14 +164,20 @@ def _runs_at(
     others_ns = slots_ns[beside_ns > gaps.late_ns]
     holders = gaps.holding(others_ns)
     others_ns = others_ns[(holders < 0) | ~preempted[holders]] if len(preempted) else others_ns
-    if len(others_ns) < _ENOUGH or not weigh(gaps, others_ns, period_ns).convincing:
+    holders = gaps.holding(others_ns)
+    if len(others_ns) < _ENOUGH or np.count_nonzero(holders >= 0) < FULL_SHARE * len(others_ns):
         return False
-    delays_ns = start_delays(gaps, others_ns, gaps.holding(others_ns))
+    # A host's train that passes by starts at other times after the slots than the tick, and moves.
+    alike_ns = max(_ALIKE_NS, gaps.step_ns)
+    evidence = weigh(gaps, others_ns, period_ns)
+    if not evidence.convincing or not evidence.steady(alike_ns):
+        return False
+    if not phase.evidence.full:
+        # The rate in force does not fit at all. A kernel's own word cannot be that wrong.
+        return tick.basis == "option"
+    delays_ns = start_delays(gaps, others_ns, holders)
     own_delays_ns = start_delays(gaps, own_ns, gaps.holding(own_ns))
-    # A host's train that just passes by starts at other times after its slots than the tick does.
-    return len(own_delays_ns) < _ENOUGH or bool(
-        abs(np.median(delays_ns) - np.median(own_delays_ns)) <= ALIKE_NS
-    )
+    return bool(abs(np.median(delays_ns) - np.median(own_delays_ns)) <= alike_ns)
 
 
 def _runs(holds: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 LATE_NS = 60_000.0
 """A slot is also held by the first interruption that starts so soon after it: timers fire late."""
 
+FULL_SHARE = 0.9
+"""A phase is the tick's when so many of its slots are held; a few ticks may be late or lost."""
+
 ALIKE_NS = 2_000.0
-"""Starts are taken for one train's when they lie this close after their slots. A host 20 ppm off drifts 10 us
-from the first half of a second to the second; a timer's own lateness changes by less than this."""
+"""A timer's own lateness changes by less than this. A host that is 20 ppm off drifts 10 us from the first
+half of a second to the second."""
 
 SHIFTS = 16
 """So many times the slots are moved to places where none is due, to see what is held by chance."""
@@ -84,23 +87,36 @@ class Evidence:
     @property
     def full(self) -> bool:
         """Nearly every slot is held."""
-        return self.held >= 0.9 * self.slots
+        return self.held >= FULL_SHARE * self.slots
 
     @property
     def beyond_chance(self) -> bool:
         """More slots are held than chance would hold."""
-        by_chance = self.slots * self.chance_share
-        return self.held - by_chance > _SIGMAS * math.sqrt(by_chance * (1 - self.chance_share)) + 2
+        return self.held > self._by_chance_at_most
 
     @property
-    def steady(self) -> bool:
+    def telling(self) -> bool:
+        """Chance alone would not hold every slot, so held ones can speak for a phase."""
+        return self.slots > self._by_chance_at_most
+
+    @property
+    def mostly_held(self) -> bool:
+        """At least half of the slots that chance leaves open are held."""
+        return self.held >= self.slots * (1 + self.chance_share) / 2
+
+    @property
+    def _by_chance_at_most(self) -> float:
+        by_chance = self.slots * self.chance_share
+        return by_chance + _SIGMAS * math.sqrt(by_chance * (1 - self.chance_share)) + 2
+
+    def steady(self, within_ns: float = ALIKE_NS) -> bool:
         """The interruptions keep the slots' time. The kernel's tick always does, a host's drifts."""
-        return abs(self.drift_ns) <= max(ALIKE_NS, _SIGMAS * self.drift_error_ns)
+        return abs(self.drift_ns) <= max(within_ns, _SIGMAS * self.drift_error_ns)
 
     @property
     def convincing(self) -> bool:
         """The slots are the tick's."""
-        return self.full and self.beyond_chance and self.steady
+        return self.mostly_held and self.beyond_chance and self.steady()
 
 
 def weigh(gaps: Gaps, slots_ns: NDArray[np.float64], period_ns: float) -> Evidence:

@@ -55,7 +55,12 @@ def kernel_ticks(
     """
     index = np.flatnonzero(among)
     gaps = _gaps(window, line, index)
-    stretch = _stretch(line, clocks, gaps)
+    # The last slots may still wait for what holds them.
+    stretch = Stretch(
+        from_ns=_judged_from_ns(line, clocks, gaps),
+        until_ns=line.end_ns - gaps.late_ns,
+        epoch_ns=clocks.epoch_ns,
+    )
     phase = locate(gaps, tick, stretch, known_ns=clocks.phase_ns)
     faster = faster_hz(gaps, preempted[index], tick, stretch, phase)
     slots_ns, holders, clocks = _judge(
@@ -104,9 +109,10 @@ def measured_ticks(
     # On CLOCK_MONOTONIC a tick keeps its rate exactly; on the bare counter only as well as that is known.
     off_share = 1e-5 if window.segment.counter_synchronised else 1e-3
     rates_hz = STANDARD_HZ if known is None else (known.hz,)
-    own = next((train for train in found if any(abs(train.hz / hz - 1) < off_share for hz in rates_hz)), None)
-    if own is None:
+    off_shares = [min(abs(train.hz / hz - 1) for hz in rates_hz) for train in found]
+    if min(off_shares, default=1.0) > off_share:
         return Ticks(basis="measured"), clocks, None
+    own = found[int(np.argmin(off_shares))]
     period_ns = 1e9 / own.hz
     gaps = _gaps(window, line, np.arange(len(window.details)))
     # Where in its period the train starts, counted from the window's own start: the frequency is fitted
@@ -151,10 +157,9 @@ def _gaps(window: Window, line: Timeline, index: NDArray[np.int64]) -> Gaps:
     return Gaps(starts_ns=line.starts_ns[index], ends_ns=line.ends_ns[index], step_ns=step_ns)
 
 
-def _stretch(line: Timeline, clocks: Clocks, gaps: Gaps) -> Stretch:
+def _judged_from_ns(line: Timeline, clocks: Clocks, gaps: Gaps) -> float:
     # Only a slot that just the window before left undecided can still be held in this one.
-    from_ns = max(clocks.judged_ns, line.start_ns - gaps.late_ns)
-    return Stretch(from_ns=from_ns, until_ns=line.end_ns, epoch_ns=clocks.epoch_ns)
+    return max(clocks.judged_ns, line.start_ns - gaps.late_ns)
 
 
 def _judge(
@@ -166,8 +171,7 @@ def _judge(
     ends before that is decided, the slot waits for the next one: so each is judged exactly once, and the
     windows of a long time add up to the one long window.
     """
-    stretch = _stretch(line, clocks, gaps)
-    slots_ns = slots.between(stretch.from_ns, stretch.until_ns)
+    slots_ns = slots.between(_judged_from_ns(line, clocks, gaps), line.end_ns)
     holders = gaps.holding(slots_ns)
     judged = (holders >= 0) | (slots_ns <= line.end_ns - gaps.late_ns)
     if judged.any():
