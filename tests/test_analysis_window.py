@@ -1,0 +1,138 @@
+"""What an analysis says of a window beside its ticks: baseline, overhead, the worst, warnings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from tests.making import Life, make_segment, make_window, simulate
+from tickmon.analysis import Clocks, analyse
+from tickmon.analysis.caveats import GRAVEST_FIRST, gravest_first
+from tickmon.analysis.readings import Analysis
+from tickmon.windows import Exclusion, ReadingWarning, Window
+
+
+def analysed(window: Window) -> Analysis:
+    return analyse(window, Clocks())[0]
+
+
+def codes(analysis: Analysis) -> list[str]:
+    return [warning.code for warning in analysis.warnings]
+
+
+def warnings(*names: str) -> list[ReadingWarning]:
+    return [ReadingWarning(code=name, message=name) for name in names]
+
+
+def test_baseline_typical_read_and_overhead_are_those_of_the_contract() -> None:
+    window = make_window([(1_000, 5_040), (90_000, 840)], end_cycles=1_000_000, reads=20_000)
+    analysis = analysed(window)
+    assert analysis.baseline_cycles == 40
+    assert analysis.typical_cycles == (1_000_000 - 5_880) / 19_998
+    assert analysis.overhead_cycles == 5_000 + 800
+    assert analysis.overhead_share == 5_800 / 1_000_000
+    assert analysis.tsc_hz == pytest.approx(2e9)
+
+
+def test_a_coarse_counters_baseline_may_be_zero() -> None:
+    window = replace(make_window([(1_000, 500)]), min_cycles=0)
+    assert analysed(window).baseline_cycles == 0
+    assert analysed(window).overhead_cycles == 500
+
+
+def test_time_that_is_excluded_is_no_reads_time() -> None:
+    window = make_window([(1_000, 5_000)], end_cycles=1_000_000, reads=1_001)
+    moved = Exclusion(code="moved", start_cycles=500_000, cycles=100_000)
+    back = Exclusion(code="backwards", start_cycles=500_000, cycles=100_000)
+    assert analysed(replace(window, excluded=(moved,))).typical_cycles == 895.0
+    assert analysed(replace(window, excluded=(back,))).typical_cycles == 1_095.0
+
+
+def test_a_window_in_which_nothing_was_read_has_no_numbers() -> None:
+    window = replace(make_window(reads=0), min_cycles=None, max_cycles=None)
+    analysis = analysed(window)
+    assert (analysis.baseline_cycles, analysis.typical_cycles, analysis.overhead_cycles) == (None, None, 0)
+    assert analysis.spread.max_cycles is None
+    assert analysis.worst == ()
+    assert analysis.sources == ()
+
+
+def test_a_window_without_interruptions_has_no_longest_one() -> None:
+    window = make_window()
+    assert window.max_cycles is not None
+    assert analysed(window).spread.max_cycles is None
+
+
+def test_the_worst_are_the_hundred_longest_with_their_time_of_day_and_what_they_were() -> None:
+    (window,) = simulate(Life(gaps=((300e6 + 2e6, 70_000.0), (700e6 + 2e6, 90_000.0))))
+    analysis = analysed(window)
+    gaps = [worst.gap_cycles for worst in analysis.worst]
+    assert gaps == sorted(window.details["gap_cycles"].tolist(), reverse=True)[:100]
+    first = analysis.worst[0]
+    assert first.at - window.started_at == pytest.approx(
+        timedelta(seconds=0.702), abs=timedelta(microseconds=2)
+    )
+    assert first.source is not None
+    assert analysis.sources[first.source].name == "unexplained"
+
+
+def test_of_equally_long_interruptions_the_earlier_one_is_worse() -> None:
+    analysis = analysed(make_window([(1_000, 900), (5_000, 900), (9_000, 901)]))
+    assert [worst.start_cycles for worst in analysis.worst] == [9_000, 1_000, 5_000]
+
+
+def test_percentiles_of_known_details_are_exact() -> None:
+    (window,) = simulate()
+    ordered = np.sort(window.details["gap_cycles"])
+    analysis = analysed(window)
+    assert analysis.spread.exact
+    assert analysis.spread.median_cycles == ordered[-(-len(ordered) // 2) - 1]
+
+
+# Warnings
+
+
+def test_the_gravest_warning_is_said_first_and_each_once() -> None:
+    given = warnings("few_ticks", "strange", "details_lost", "backwards", "strange", "clock_untrusted")
+    said = [warning.code for warning in gravest_first(given)]
+    assert said == ["backwards", "clock_untrusted", "strange", "details_lost", "few_ticks"]
+    assert len(set(GRAVEST_FIRST)) == len(GRAVEST_FIRST)
+
+
+def test_the_windows_own_warnings_stay_and_are_not_repeated() -> None:
+    (window,) = simulate(dated=False)
+    own = ReadingWarning(code="tick_cost_mixed", message="refused by the kernel")
+    analysis = analysed(replace(window, switch_count=5, warnings=(own, *warnings("strange"))))
+    assert analysis.warnings == (own, *warnings("strange"))
+
+
+def test_exclusions_are_said_with_how_often() -> None:
+    back = Exclusion(code="backwards", start_cycles=1_000, cycles=5)
+    moved = Exclusion(code="moved", start_cycles=1_000, cycles=5)
+    analysis = analysed(replace(simulate()[0], excluded=(moved, back, back)))
+    assert codes(analysis) == ["backwards", "moved"]
+    assert "2 times" in analysis.warnings[0].message
+
+
+def test_a_counter_that_sets_the_threshold_itself_is_said_to_be_coarse() -> None:
+    fine = simulate(segment=make_segment(tsc_hz=24e6, step_cycles=1, threshold_cycles=5))
+    coarse = simulate(segment=make_segment(tsc_hz=1e6, step_cycles=1, threshold_cycles=3))
+    assert "coarse_counter" not in codes(analysed(fine[0]))
+    assert "coarse_counter" in codes(analysed(coarse[0]))
+
+
+def test_a_check_that_could_hardly_fail_is_said_to_be_weak() -> None:
+    assert "check_weak" in codes(analysed(simulate(Life(noise_hz=200_000))[0]))
+    assert "check_weak" not in codes(analysed(simulate(Life(noise_hz=2_000))[0]))
+
+
+def test_a_quiet_window_has_no_warning() -> None:
+    assert codes(analysed(simulate()[0])) == []
+
+
+def test_too_few_single_ticks_are_said() -> None:
+    assert "few_ticks" in codes(analysed(simulate(ends_ns=(35e6,))[0]))
+    assert "few_ticks" not in codes(analysed(simulate(ends_ns=(45e6,))[0]))

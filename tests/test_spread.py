@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tickmon.analysis import spread as spread_module
+from tickmon.analysis.histogram import BINS, bin_edges_cycles, bins_of, count_bins
+from tickmon.analysis.spread import NOTHING, Spread, spread_of, sum_of
+
+LENGTHS = st.lists(st.integers(0, 10**12), min_size=1, max_size=300)
+
+
+def spread_from(values: list[int]) -> Spread:
+    return spread_of(np.array(values, np.int64))
+
+
+def binned(values: list[int]) -> Spread:
+    gaps = np.array(values, np.int64)
+    return Spread(
+        n=len(gaps),
+        sum_cycles=int(gaps.sum()),
+        max_cycles=int(gaps.max()),
+        counts=count_bins(gaps),
+        pieces=None,
+    )
+
+
+@given(LENGTHS)
+def test_the_median_is_the_value_at_the_nearest_rank(values: list[int]) -> None:
+    assert spread_from(values).median_cycles == sorted(values)[(len(values) + 1) // 2 - 1]
+
+
+def test_a_percentile_is_the_value_that_its_share_of_all_do_not_exceed() -> None:
+    spread = spread_from(list(range(1, 1001)))
+    assert spread.p99_cycles == 990
+    assert spread.percentile_cycles(0.9) == 900
+
+
+def test_a_percentile_with_fewer_than_ten_values_beyond_it_is_none() -> None:
+    assert spread_from(list(range(1, 1001))).p99_cycles == 990
+    assert spread_from(list(range(1, 1000))).p99_cycles is None
+    assert spread_from(list(range(1, 101))).percentile_cycles(0.9) == 90
+
+
+def test_nothing_has_neither_median_nor_mean_nor_maximum() -> None:
+    assert NOTHING.n == 0
+    assert (NOTHING.median_cycles, NOTHING.mean_cycles, NOTHING.max_cycles, NOTHING.p99_cycles) == (None,) * 4
+    assert sum_of([NOTHING, NOTHING]).median_cycles is None
+
+
+@given(LENGTHS, LENGTHS)
+def test_a_sum_of_spreads_is_the_spread_of_all_values(first: list[int], second: list[int]) -> None:
+    added, whole = spread_from(first) + spread_from(second), spread_from(first + second)
+    assert (added.n, added.sum_cycles, added.max_cycles) == (whole.n, whole.sum_cycles, whole.max_cycles)
+    assert added.counts.tolist() == whole.counts.tolist()
+    for share in (0.5, 0.9, 0.99):
+        assert added.percentile_cycles(share) == whole.percentile_cycles(share)
+    assert added.median_cycles == whole.median_cycles
+    assert added.exact
+
+
+def test_nothing_added_changes_nothing() -> None:
+    spread = spread_from([5, 7, 9])
+    assert (spread + NOTHING).median_cycles == 7
+    assert (NOTHING + spread).max_cycles == 9
+
+
+@given(LENGTHS)
+def test_a_binned_median_lies_in_the_bin_of_the_exact_one(values: list[int]) -> None:
+    exact, rough = spread_from(values).median_cycles, binned(values).median_cycles
+    assert exact is not None
+    assert rough is not None
+    assert bins_of(np.array([rough])) == bins_of(np.array([exact]))
+    assert rough <= max(values)
+
+
+def test_one_binned_part_makes_the_sum_binned_and_keeps_maximum_and_sum_exact() -> None:
+    added = spread_from([10, 20]) + binned([1_000_003])
+    assert not added.exact
+    assert (added.n, added.sum_cycles, added.max_cycles) == (3, 1_000_033, 1_000_003)
+    assert added.counts.sum() == 3
+
+
+def test_more_values_than_are_kept_go_on_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread_module, "KEEP_VALUES", 3)
+    assert (spread_from([1, 2]) + spread_from([3])).exact
+    assert not (spread_from([1, 2]) + spread_from([3, 4])).exact
+
+
+def test_a_value_in_the_last_bin_has_a_percentile() -> None:
+    counts = np.zeros(BINS, np.int64)
+    counts[-1] = 1
+    spread = Spread(n=1, sum_cycles=2**62, max_cycles=None, counts=counts, pieces=None)
+    assert spread.median_cycles == int(bin_edges_cycles()[-1])
