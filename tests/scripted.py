@@ -1,4 +1,4 @@
-"""A machine that exists only here: scripted windows for the screen, and a source that plays them.
+"""A machine that exists only here: what the screen shows of it can be known beforehand.
 
 ``python -m tests.scripted`` opens the live screen on it.
 """
@@ -7,38 +7,32 @@ from __future__ import annotations
 
 import argparse
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
-from tickmon.analysis.histogram import count_bins
+from tests.making import Life, make_segment, read_at, simulate, simulate_loop
 from tickmon.analysis.readings import Analysis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
-from tickmon.windows import (
-    INTERRUPTION,
-    SWITCH,
-    ClockReading,
-    Event,
-    KernelTick,
-    Method,
-    ReadingWarning,
-    RowChange,
-    Segment,
-    Settings,
-    Window,
-)
+from tickmon.windows import Ended, Event, Method, ReadingWarning, RowChange, Segment, Settings, Window
 
-TSC_HZ = 2_100_000_000.0
-START = datetime(2025, 11, 30, 15, 16, 17, tzinfo=UTC)
-MONOTONIC_NS = 86_400_000_000_000
-"""CLOCK_MONOTONIC at the origin: a slot of every common tick."""
-BASELINE_CYCLES = 34
-LOOP_BASELINE_CYCLES = 6_022
+LIFE = Life(
+    tick_ns=11_000.0,
+    delay_ns=600.0,
+    noise_hz=330.0,
+    noise_ns=700.0,
+    host_hz=999.98,
+    host_ns=5_200.0,
+    wakeups_hz=2.0,
+    gaps=[(second * 1e9 + 0.37e9, length_ms * 1e6) for second, length_ms in ((7, 0.9), (23, 2.8), (41, 1.4))],
+)
+"""A virtual machine: the kernel's tick, the host's, some wake-ups, crumbs, and three long ones."""
+QUIET_LIFE = Life(tick_ns=1_900.0, delay_ns=200.0, noise_hz=0.0)
+"""An isolated CPU on bare metal: nothing but the tick."""
 
 
 def scripted_cpus(count: int = 4, **changes: object) -> Cpus:
@@ -68,216 +62,74 @@ def look_idle(cpus: Collection[int]) -> Mapping[int, CpuUse]:
 
 
 def scripted_segment(settings: Settings, *, segment: int = 1, reason: str = "start") -> Segment:
-    """What the machine says of itself."""
+    """What a source with these settings says of itself."""
     loop = settings.method is Method.LOOP
-    return Segment(
-        segment=segment,
+    return make_segment(
         cpu=settings.cpu,
+        segment=segment,
         method=settings.method,
-        origin_cycles=10**15,
-        tsc_hz=TSC_HZ,
-        tsc_hz_error_ppm=None,
-        tsc_hz_source="kernel, unverified",
-        counter_synchronised=True,
-        kernel_tick=KernelTick(
-            hz=250, period_ns=4_000_000, source="clock_getres", basis="kernel", phases_ns=(0,), may_stop=False
-        ),
-        guest=True,
-        threshold_cycles=None if loop else 420,
-        step_cycles=2,
         window_s=settings.window_s,
+        guest=True,
         loop_size=settings.loop_size if loop else None,
         reason=reason,
     )
 
 
-def scripted_window(
+def scripted_windows(
     segment: Segment,
+    count: int,
     *,
-    number: int = 1,
-    start_s: float = 0.0,
-    length_s: float | None = None,
-    provisional: bool = False,
-    quiet: bool = False,
+    life: Life = LIFE,
+    first: int = 1,
     warnings: tuple[ReadingWarning, ...] = (),
-) -> Window:
-    """A window as a virtual machine shows it: kernel tick, host tick, preemptions and crumbs.
-
-    ``quiet``: nothing but the kernel's tick. Same arguments, same window.
-    """
-    length_s = segment.window_s if length_s is None else length_s
-    rng = np.random.default_rng([number, segment.cpu])
+) -> list[Window]:
+    """``count`` windows, one after the other, numbered from ``first``."""
+    ends_ns = [(number + 1) * segment.window_s * 1e9 for number in range(count)]
     if segment.method is Method.LOOP:
-        return _loop_window(segment, rng, number, start_s, length_s, provisional, warnings)
-    events = [_train(rng, start_s, length_s, hz=250.0, late_us=1.5, cost_us=11.0, spread=0.18)]
-    if not quiet:
-        events += [
-            _train(rng, start_s, length_s, hz=999.98, late_us=6.0, cost_us=5.2, spread=0.12),
-            _random(rng, start_s, length_s, per_s=330.0, cost_us=0.9, spread=0.7),
-            _random(rng, start_s, length_s, per_s=4.0, cost_us=70.0, spread=0.8),
-        ]
-        if number % 17 == 5:
-            events.append(_random(rng, start_s, length_s, per_s=1.0, cost_us=1_900.0, spread=0.4))
-    details = _without_overlap(np.concatenate(events), _cycles(start_s), _cycles(start_s + length_s))
-    gaps = details["gap_cycles"]
-    long = details[gaps > _cycles(40e-6)]
-    switches = np.zeros(len(long), SWITCH)
-    switches["out_cycles"] = long["start_cycles"] + _cycles(3e-6)
-    switches["in_cycles"] = long["start_cycles"] + long["gap_cycles"] - _cycles(2e-6)
-    reads = (_cycles(length_s) - int(gaps.sum())) // 54 + len(gaps)
-    ticks = round(250 * length_s)
-    return _window(
-        segment,
-        number=number,
-        start_s=start_s,
-        length_s=length_s,
-        provisional=provisional,
-        reads=reads,
-        minimum=BASELINE_CYCLES + int(rng.integers(0, 3)),
+        made = _loop_windows(segment, count, life)
+    else:
+        made = list(simulate(life, ends_ns=ends_ns, segment=segment))
+    timer = RowChange(row="LOC", name="Local timer interrupts", count=round(250 * segment.window_s) + 9)
+    return [
+        replace(window, window=first + index, warnings=warnings, interrupts=(timer,))
+        for index, window in enumerate(made)
+    ]
+
+
+def early_look(segment: Segment, *, life: Life = LIFE) -> Window:
+    """The first tenth of a second, as it is shown before the window is complete."""
+    (window,) = simulate(life, ends_ns=(1e8,), segment=segment)
+    return replace(window, provisional=True)
+
+
+def _loop_windows(segment: Segment, count: int, life: Life) -> list[Window]:
+    """11,000 samples each, as in 2004: mostly 11,800 cycles, now and then a fast one. They do not touch."""
+    made = []
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        loops = np.rint(rng.normal(11_780, 60, 11_000)).astype(np.int64)
+        fast = rng.integers(0, len(loops), 110)
+        loops[fast] = rng.integers(6_022, 6_900, len(fast))
+        window = simulate_loop(
+            replace(life, seed=seed), loop_cycles=loops, samples=len(loops), segment=segment
+        )
+        made.append(_later(window, seed * round(0.08 * segment.tsc_hz)))
+    return made
+
+
+def _later(window: Window, by_cycles: int) -> Window:
+    """The same things, ``by_cycles`` later (a multiple of the tick's period)."""
+    details = window.details.copy()
+    details["start_cycles"] += by_cycles
+    start, end = window.start_cycles + by_cycles, window.end_cycles + by_cycles
+    return replace(
+        window,
         details=details,
-        switches=switches,
-        interrupts=(
-            RowChange(row="LOC", name="Local timer interrupts", count=ticks + int(rng.integers(5, 20))),
-            RowChange(row="RES", name="Rescheduling interrupts", count=int(rng.integers(1, 4))),
-        ),
-        warnings=warnings,
+        start_cycles=start,
+        end_cycles=end,
+        started_at=window.started_at + timedelta(seconds=by_cycles / window.segment.tsc_hz),
+        clocks=(read_at(start, window.segment), read_at(end, window.segment)),
     )
-
-
-def _loop_window(
-    segment: Segment,
-    rng: np.random.Generator,
-    number: int,
-    start_s: float,
-    length_s: float,
-    provisional: bool,
-    warnings: tuple[ReadingWarning, ...],
-) -> Window:
-    count = int(length_s * TSC_HZ / 11_900)
-    gaps = np.rint(rng.normal(11_780, 60, count)).astype(np.int64)
-    gaps[rng.integers(0, count, count // 90)] = LOOP_BASELINE_CYCLES + rng.integers(0, 900, count // 90)
-    starts = _cycles(start_s) + np.cumsum(gaps) - gaps
-    slots = np.arange(np.ceil(start_s * 250), np.floor((start_s + length_s) * 250)) / 250 * TSC_HZ
-    held = np.clip(np.searchsorted(starts, slots, side="right") - 1, 0, count - 1)
-    gaps[held] += np.rint(rng.lognormal(np.log(23_000), 0.15, len(held))).astype(np.int64)
-    details = np.zeros(count, INTERRUPTION)
-    details["start_cycles"] = _cycles(start_s) + np.cumsum(gaps) - gaps
-    details["gap_cycles"] = gaps
-    details = details[details["start_cycles"] + gaps <= _cycles(start_s + length_s)]
-    return _window(
-        segment,
-        number=number,
-        start_s=start_s,
-        length_s=length_s,
-        provisional=provisional,
-        reads=len(details),
-        minimum=int(details["gap_cycles"].min()),
-        details=details,
-        switches=np.zeros(0, SWITCH),
-        interrupts=(RowChange(row="LOC", name="Local timer interrupts", count=264),),
-        warnings=warnings,
-    )
-
-
-def _window(
-    segment: Segment,
-    *,
-    number: int,
-    start_s: float,
-    length_s: float,
-    provisional: bool,
-    reads: int,
-    minimum: int,
-    details: np.ndarray[tuple[int], np.dtype[np.void]],
-    switches: np.ndarray[tuple[int], np.dtype[np.void]],
-    interrupts: tuple[RowChange, ...],
-    warnings: tuple[ReadingWarning, ...],
-) -> Window:
-    gaps = np.ascontiguousarray(details["gap_cycles"])
-    return Window(
-        window=number,
-        segment=segment,
-        provisional=provisional,
-        started_at=START + timedelta(seconds=start_s),
-        start_cycles=_cycles(start_s),
-        end_cycles=_cycles(start_s + length_s),
-        clocks=(_clock(segment, start_s), _clock(segment, start_s + length_s)),
-        reads=reads,
-        interruptions=len(details),
-        lost=0,
-        gap_sum_cycles=int(gaps.sum()),
-        min_cycles=minimum,
-        max_cycles=int(gaps.max(initial=minimum)),
-        counts=count_bins(gaps),
-        details=details,
-        switches=switches,
-        switch_count=len(switches),
-        interrupts=interrupts,
-        warnings=warnings,
-    )
-
-
-def _cycles(seconds: float) -> int:
-    return round(seconds * TSC_HZ)
-
-
-def _clock(segment: Segment, at_s: float) -> ClockReading:
-    ns = round(at_s * 1e9)
-    return ClockReading(
-        cycles=segment.origin_cycles + _cycles(at_s),
-        uncertain_cycles=40,
-        monotonic_ns=MONOTONIC_NS + ns,
-        monotonic_raw_ns=MONOTONIC_NS + ns,
-        realtime_ns=round(START.timestamp() * 1e9) + ns,
-    )
-
-
-def _train(
-    rng: np.random.Generator,
-    start_s: float,
-    length_s: float,
-    *,
-    hz: float,
-    late_us: float,
-    cost_us: float,
-    spread: float,
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    slots_s = np.arange(np.ceil(start_s * hz), np.ceil((start_s + length_s) * hz)) / hz
-    return _events(rng, slots_s + rng.gamma(2.0, late_us / 2, len(slots_s)) * 1e-6, cost_us, spread)
-
-
-def _random(
-    rng: np.random.Generator, start_s: float, length_s: float, *, per_s: float, cost_us: float, spread: float
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    count = int(rng.poisson(per_s * length_s))
-    return _events(rng, start_s + rng.uniform(0, length_s, count), cost_us, spread)
-
-
-def _events(
-    rng: np.random.Generator,
-    starts_s: np.ndarray[tuple[int], np.dtype[np.float64]],
-    cost_us: float,
-    spread: float,
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    events = np.zeros(len(starts_s), INTERRUPTION)
-    events["start_cycles"] = np.rint(starts_s * TSC_HZ)
-    events["gap_cycles"] = np.rint(rng.lognormal(np.log(cost_us), spread, len(starts_s)) * TSC_HZ / 1e6)
-    return events
-
-
-def _without_overlap(
-    events: np.ndarray[tuple[int], np.dtype[np.void]], start_cycles: int, end_cycles: int
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """One after the other, each above the threshold, all within the window."""
-    events = np.sort(events, order="start_cycles")
-    kept = []
-    free = start_cycles
-    for event in events:
-        start, gap = int(event["start_cycles"]), int(event["gap_cycles"])
-        if gap > 420 and start >= free and start + gap <= end_cycles:
-            kept.append(event)
-            free = start + gap
-    return np.array(kept, INTERRUPTION) if kept else np.zeros(0, INTERRUPTION)
 
 
 class ScriptedSource:
@@ -289,6 +141,7 @@ class ScriptedSource:
         self.settings = settings
         self.segment = scripted_segment(settings, segment=segment, reason=reason)
         self.first_window = first_window
+        self.reason = reason
         self.stopped = False
         self._on_event: Callable[[Event], None] | None = None
 
@@ -300,8 +153,6 @@ class ScriptedSource:
 
     def give(self, *events: Event) -> None:
         """Hands on events, and returns when they have been taken."""
-        if self._on_event is None or self.stopped:
-            return
         thread = threading.Thread(target=self._hand_on, args=(events,))
         thread.start()
         thread.join()
@@ -316,39 +167,31 @@ class PlayedSource(ScriptedSource):
     """Makes windows as time passes, for looking at the screen."""
 
     def start(self, on_event: Callable[[Event], None]) -> None:
-        self._on_event = on_event
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._play, daemon=True)
+        self._thread = threading.Thread(target=self._play, args=(on_event,), daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         self._over.set()
         self._thread.join()
 
-    def _play(self) -> None:
-        begin_s = time.time() - START.timestamp()
-        number = self.first_window
-        assert self._on_event is not None
-        if not self._over.wait(0.1):
-            self._on_event(
-                scripted_window(self.segment, number=number, start_s=begin_s, length_s=0.1, provisional=True)
-            )
-        while not self._over.wait(self.settings.window_s):
-            self._on_event(scripted_window(self.segment, number=number, start_s=begin_s))
-            begin_s += self.settings.window_s
-            number += 1
+    def _play(self, on_event: Callable[[Event], None]) -> None:
+        window_s = self.settings.window_s
+        on_event(_as_of_now(early_look(self.segment), 0.1))
+        for window in scripted_windows(self.segment, round(300 / window_s), first=self.first_window):
+            if self._over.wait(window_s):
+                return
+            on_event(_as_of_now(window, window_s))
+        on_event(Ended(error=None))
 
 
-@dataclass
-class Snapshots:
-    """Takes snapshots as the recording would."""
+def _as_of_now(window: Window, length_s: float) -> Window:
+    return replace(window, started_at=datetime.now(UTC) - timedelta(seconds=length_s))
 
-    folder: Path
-    saved: int = 0
 
-    def save(self, window: Window, _analysis: Analysis) -> Path:
-        self.saved += 1
-        return self.folder / f"vm-cpu{window.segment.cpu}-20251130T151618Z.jsonl.gz"
+def pretend_to_save(window: Window, _analysis: Analysis) -> Path:
+    """Where a snapshot would have gone."""
+    return Path(f"trade7-cpu{window.segment.cpu}-20251130T151618Z.jsonl.gz")
 
 
 def main() -> int:
@@ -366,7 +209,7 @@ def main() -> int:
         settings=Settings(cpu=options.cpus - 1),
         cpus=scripted_cpus(options.cpus),
         open_source=PlayedSource,
-        save_snapshot=Snapshots(Path()).save,
+        save_snapshot=pretend_to_save,
         look=look_idle,
         keep_away=lambda cpu: None,
         why=f"CPU {options.cpus - 1} is measured: isolated, nohz_full and idle",

@@ -15,10 +15,12 @@ class Action:
     """Textual's names, separated by commas; the digits are bound apart."""
     shown: str
     """The keys as people read them."""
+    title: str
+    """In the palette."""
     word: str
     """In the key line."""
     sentence: str
-    """In help and palette."""
+    """In help and palette: what it does."""
     rank: int
     """The key line leaves out the highest ranks first."""
 
@@ -26,6 +28,7 @@ class Action:
 ACTIONS = (
     Action(
         name="go(-1)",
+        title="Previous CPU",
         keys="left,left_square_bracket",
         shown="← [",
         word="",
@@ -34,6 +37,7 @@ ACTIONS = (
     ),
     Action(
         name="go(1)",
+        title="Next CPU",
         keys="right,right_square_bracket",
         shown="→ ]",
         word="",
@@ -42,6 +46,7 @@ ACTIONS = (
     ),
     Action(
         name="cpus",
+        title="List of CPUs",
         keys="c",
         shown="c",
         word="list",
@@ -50,6 +55,7 @@ ACTIONS = (
     ),
     Action(
         name="pause",
+        title="Pause, go on",
         keys="space",
         shown="space",
         word="pause",
@@ -58,6 +64,7 @@ ACTIONS = (
     ),
     Action(
         name="snapshot",
+        title="Save a snapshot",
         keys="s",
         shown="s",
         word="save",
@@ -66,6 +73,7 @@ ACTIONS = (
     ),
     Action(
         name="window(1)",
+        title="Longer window",
         keys="plus,equals_sign",
         shown="+ =",
         word="",
@@ -74,6 +82,7 @@ ACTIONS = (
     ),
     Action(
         name="window(-1)",
+        title="Shorter window",
         keys="minus,underscore",
         shown="- _",
         word="",
@@ -82,6 +91,7 @@ ACTIONS = (
     ),
     Action(
         name="unit",
+        title="Times or cycles",
         keys="u",
         shown="u",
         word="unit",
@@ -90,6 +100,7 @@ ACTIONS = (
     ),
     Action(
         name="method",
+        title="Method: gap or loop",
         keys="m",
         shown="m",
         word="method",
@@ -98,6 +109,7 @@ ACTIONS = (
     ),
     Action(
         name="restart",
+        title="Start again",
         keys="r",
         shown="r",
         word="restart",
@@ -106,14 +118,16 @@ ACTIONS = (
     ),
     Action(
         name="warnings",
+        title="Warnings and details",
         keys="exclamation_mark",
         shown="!",
-        word="details",
+        word="more",
         sentence="all warnings, all sources, and what the figures rest on",
         rank=2,
     ),
     Action(
         name="theme",
+        title="Next theme",
         keys="t",
         shown="t",
         word="theme",
@@ -122,6 +136,7 @@ ACTIONS = (
     ),
     Action(
         name="help",
+        title="Help",
         keys="question_mark,h,f1",
         shown="? h F1",
         word="help",
@@ -130,6 +145,7 @@ ACTIONS = (
     ),
     Action(
         name="command_palette",
+        title="Palette",
         keys="colon",
         shown=": ctrl+p",
         word="",
@@ -138,6 +154,7 @@ ACTIONS = (
     ),
     Action(
         name="quit",
+        title="Quit",
         keys="q",
         shown="q",
         word="quit",

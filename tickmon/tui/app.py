@@ -346,7 +346,7 @@ class TickmonApp(App[int]):
         for action in ACTIONS:
             if action.name != "command_palette":
                 callback = partial(self.run_action, action.name)
-                yield SystemCommand(action.sentence, f"key {action.shown}", callback)
+                yield SystemCommand(action.title, f"{action.shown}: {action.sentence}", callback)
 
     # -- the end --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 
 _DIGITS = {
     "0": ("╭─╮", "│ │", "╰─╯"),
-    "1": (" ╷ ", " │ ", " ╵ "),
+    "1": ("╶╮ ", " │ ", "╶┴╴"),
     "2": ("╶─╮", "╭─╯", "╰─╴"),
     "3": ("╶─╮", "╶─┤", "╶─╯"),
     "4": ("╷ ╷", "╰─┤", "  ╵"),
@@ -25,7 +25,7 @@ _DIGITS = {
     "9": ("╭─╮", "╰─┤", "╶─╯"),
     "–": ("   ", "╶─╴", "   "),
     ".": (" ", " ", "•"),
-    "%": (" ", "%", " "),
+    "%": (" ", " ", "%"),
     " ": (" ", " ", " "),
 }
 
@@ -120,13 +120,13 @@ def decades(axis: Axis, width: int, *, unit_ns: float) -> list[tuple[int, float]
 def axis_labels(places: Sequence[tuple[int, str]], width: int) -> str:
     """One row with a mark at each place (column, label; ascending) and its label behind the mark.
 
-    A label that would touch the next mark or pass ``width`` is left out, and its mark stays.
+    A label that would run into the next mark or past ``width`` is left out, and its mark stays.
     """
     line = ""
     inside = [(column, label) for column, label in places if 0 <= column < width]
     for index, (column, label) in enumerate(inside):
-        last = index + 1 == len(inside)
-        room = (width if last else inside[index + 1][0] - 1) - column - 1
+        end = inside[index + 1][0] if index + 1 < len(inside) else width
+        room = end - column - 1
         line = line.ljust(column) + "╵" + (label if len(label) <= room else "")
     return line.ljust(width)
 

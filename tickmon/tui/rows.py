@@ -15,6 +15,8 @@ Ink = Literal[
     "tick",  # the kernel's tick
     "train",  # other trains
     "rest",  # everything else
+    "line",  # the time lines' newer part
+    "older",  # their part from before
     "good",
     "warn",
     "bad",

@@ -21,6 +21,7 @@ THEMES = (
         variables={
             "ink-label": "#8a8a8a",
             "ink-faint": "#444444",
+            "ink-older": "#5f5f5f",
             "ink-value": "#eeeeee",
             "ink-tick": "#5fafff",
             "ink-train": "#ffaf5f",
@@ -45,6 +46,7 @@ THEMES = (
         variables={
             "ink-label": "#6c6c6c",
             "ink-faint": "#c6c6c6",
+            "ink-older": "#a8a8a8",
             "ink-value": "#000000",
             "ink-tick": "#005fd7",
             "ink-train": "#af5f00",
@@ -70,6 +72,7 @@ THEMES = (
         variables={
             "ink-label": "#949494",
             "ink-faint": "#4e4e4e",
+            "ink-older": "#626262",
             "ink-value": "#ffffff",
             "ink-tick": "#56b4e9",
             "ink-train": "#e69f00",

@@ -10,12 +10,34 @@ from tickmon.units import count_text, cycles_to_ns, duration_text, significant
 
 
 def length_text(cycles: float | None, tsc_hz: float, *, in_cycles: bool) -> str:
-    """A length in the unit that the user chose: ``12.1 µs`` or ``25,410 cy``; ``–`` for None."""
+    """A length in the unit that the user chose: ``12.1 µs`` or ``25.4 kcy``; ``–`` for None."""
     if cycles is None:
         return "–"
-    if in_cycles:
-        return f"{count_text(cycles)} cy"
-    return duration_text(cycles_to_ns(cycles, tsc_hz))
+    return cycles_text(cycles) if in_cycles else duration_text(cycles_to_ns(cycles, tsc_hz))
+
+
+def cycles_text(cycles: float) -> str:
+    """Cycles, exact up to four digits: ``34 cy``, ``1,210 cy``, ``25.4 kcy``, ``4.21 Mcy``."""
+    return f"{short_count(cycles)} cy" if cycles < 10_000 else f"{short_count(cycles)}cy"
+
+
+def short_count(count: float) -> str:
+    """A count exact up to four digits, in at most six characters: ``1,558``, ``12.3 k``, ``4.56 M``."""
+    if count < 9_999.5:
+        return count_text(count)
+    letter, size = next(
+        (letter, size) for letter, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if count >= size * 0.9995
+    )
+    return f"{significant(count / size, 3)} {letter}"
+
+
+def range_text(low: str, high: str) -> str:
+    """Two lengths as a range, the unit once where it is the same: ``16.2–17.1 ns``."""
+    if low == high:
+        return low
+    if low.rpartition(" ")[2] == high.rpartition(" ")[2]:
+        low = low.rpartition(" ")[0]
+    return f"{low}–{high}"
 
 
 def clock_text(at: datetime) -> str:
@@ -50,7 +72,7 @@ def check_words(check: Check) -> tuple[str, str, Ink]:
     if expected is None:
         return "how many were due is not known", "cannot be checked", "label"
     if seen is None:
-        return f"{count_text(expected)} due", "cannot be seen by this method", "label"
+        return f"{count_text(expected)} due", "when exactly is not known", "label"
     counted = f"{count_text(expected)} due, {count_text(seen)} seen"
     if check.verdict == "ok":
         basis = {"option": "ok, by your --hz", "measured": "regular, HZ unknown"}.get(check.basis, "ok")

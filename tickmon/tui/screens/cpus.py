@@ -42,8 +42,8 @@ class CpuList(Screen[int | None]):
 
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
-        yield Static(" CPUs", id="list-title", markup=False)
-        yield Static("", id="list-typed", markup=False)
+        yield Static("", id="list-title", markup=False)
+        yield Static(_columns(" CPU", "what it is", "what it does"), id="list-head", markup=False)
         yield OptionList(id="list", markup=False)
         yield Static(" type to filter · ↑↓ choose · Enter go there · Esc back", id="list-keys", markup=False)
 
@@ -70,17 +70,16 @@ class CpuList(Screen[int | None]):
         if shown:
             wanted = self._typed if self._typed.isdecimal() and int(self._typed) in shown else kept
             options.highlighted = shown.index(int(wanted)) if wanted and int(wanted) in shown else 0
-        count = f"{len(shown)} of {len(self._order)} CPUs"
-        self.query_one("#list-typed", Static).update(
-            f" filter: {self._typed}_   {count}" if self._typed else f" {count}"
-        )
+        count = f" CPUs that can be measured: {len(shown)} of {len(self._order)}"
+        typed = f" · filter: {self._typed}▏" if self._typed else ""
+        self.query_one("#list-title", Static).update(count + typed)
 
     def _line(self, cpu: int) -> str:
         what = self._cpus.describe(cpu)
         doing = self._uses[cpu].text if cpu in self._uses else "…"
         if cpu == self._sampled:
             doing = "measured now"
-        return f"CPU {cpu:<5} {what:<42} {doing}"
+        return _columns(f" {cpu}", what, doing)
 
     def on_key(self, event: events.Key) -> None:
         """Letters and digits go into the filter."""
@@ -101,6 +100,10 @@ class CpuList(Screen[int | None]):
     def action_close(self) -> None:
         """Back without a choice."""
         self.dismiss(None)
+
+
+def _columns(cpu: str, what: str, doing: str) -> str:
+    return f"{cpu:<7} {what:<42} {doing}"
 
 
 def fits(typed: str, cpu: int, line: str) -> bool:

@@ -35,15 +35,18 @@ class Details(Screen[None]):
         yield Static(" ↑↓ scroll · Esc back", id="list-keys", markup=False)
 
     def _text(self) -> str:
-        view = self._view
-        if view.reading is None:
-            return "No reading yet."
-        warnings = [warning.message for warning in view.reading.analysis.warnings]
+        view, reading = self._view, self._view.reading
+        if reading is None:
+            return "There is no reading yet."
+        analysis = reading.analysis
+        warnings = [warning.message for warning in analysis.warnings]
         if view.disturbance:
             warnings.insert(0, view.disturbance)
+        if analysis.baseline_verdict:
+            warnings.append(analysis.baseline_verdict.reason)
         lines = [f"{n}. {message}" for n, message in enumerate(warnings, 1)] or ["No warnings."]
-        lines += ["", *(plain(line) for line in draw_sources(view, 100, 100))]
-        lines += ["", *(plain(line) for line in facts(view))]
+        lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
+        lines += ["", *(plain(line) for line in facts(reading, view))]
         return "\n".join(lines)
 
     def action_close(self) -> None:

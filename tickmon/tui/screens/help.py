@@ -16,49 +16,49 @@ from tickmon.tui.actions import ACTIONS
 _FIGURES = (
     (
         "overhead",
-        "The share of the window that interruptions took, each less the baseline. It is",
-        "time, not speed. Distrust it while the line below the figures warns.",
+        "Share of the window that interruptions took, each less the",
+        "baseline: time, not speed. Distrust it while a warning stands.",
     ),
     (
         "one tick costs",
-        "Gaps that hold exactly one tick and nothing else known. The 99th percentile is",
-        "said once ten ticks lie beyond it. In a guest the host's work is in it.",
+        "Gaps that hold one tick and nothing else known; the 99th needs",
+        "1,000 of them. Distrust: in a guest the host's work is in it.",
     ),
     (
         "min-baseline",
-        "The smallest gap: an undisturbed read of the counter. Drift is how it moved",
-        "since the start: with more than a few cycles, clock or core is shared.",
+        "The smallest gap, one undisturbed read of the counter; drift:",
+        "its range so far. Distrust a drift of more than a few cycles.",
     ),
     (
         "elapsed ticks",
-        "Moments of the window at which a tick was due (HZ, CLOCK_MONOTONIC) against",
-        "those held by an interruption. The kernel's row counts other timers too.",
+        "Moments at which a tick was due, and those at which something",
+        "came. The kernel's row beside it counts all timers, not ticks.",
     ),
     (
         "worst so far",
-        "The longest gap since start or restart, and what it began with. One event,",
-        "not a rate: look at the time line whether it came again.",
+        "The longest gap since the start or r, and its first cause.",
+        "Distrust: one event is no rate; see whether it comes again.",
     ),
     (
         "histogram",
-        "Interruptions by length. Each strip has its own count scale; its tallest bar",
-        "is printed. One event is the lowest block; the last column has no upper end.",
+        "Interruptions by length, each strip on its own count scale. A",
+        "single one draws the lowest block; the last bar has no end.",
     ),
     (
         "sources",
-        "Each interruption counts once, for its first cause; a task switch wins. Names",
-        "known by phase keep time with a clock; 'unknown' keeps time with none.",
+        "Each interruption counts once, for its first cause; a switch",
+        "of tasks wins. Trains keep time with a clock; the rest do not.",
     ),
     (
         "time lines",
-        "A column for each window, from 0 to the printed top. The mark moves to the",
-        "right and begins again at the left; what stands right of it is older.",
+        "One column a window, from 0 up. What stands right of the mark",
+        "is from the turn before. Compare only windows of one length.",
     ),
 )
 
 _BLIND = (
-    "Only time taken away is seen: not the slower code afterwards (cold caches and TLB),",
-    "and not exits from idle, since the CPU is kept busy. In a guest, the host's work too.",
+    "Only time taken away: not the slower code afterwards (cold caches, TLB), and",
+    "not exits from idle: the CPU is kept busy. In a guest its host counts too.",
 )
 
 
@@ -79,7 +79,7 @@ class Help(Screen[None]):
         yield Static(id="list-title", markup=False)
         with VerticalScroll():
             yield Static(id="help-text")
-        yield Static(" ? other page · Esc back", id="list-keys", markup=False)
+        yield Static(" ? other page · Esc or q back", id="list-keys", markup=False)
 
     def on_mount(self) -> None:
         """Shows the first page."""
@@ -95,7 +95,7 @@ class Help(Screen[None]):
         self.dismiss()
 
     def _show(self) -> None:
-        title = (" Help 1 of 2: keys", " Help 2 of 2: what the figures mean")[self._page]
+        title = (" Help, page 1 of 2: keys", " Help, page 2 of 2: figures")[self._page]
         self.query_one("#list-title", Static).update(title)
         self.query_one("#help-text", Static).update(keys_page() if self._page == 0 else figures_page())
         self.query_one(VerticalScroll).scroll_home(animate=False)
@@ -104,7 +104,7 @@ class Help(Screen[None]):
 def keys_page() -> Content:
     """A line for each action."""
     lines = [(action.shown, action.sentence) for action in ACTIONS]
-    lines.insert(2, ("0 to 9", "straight to that CPU; with more than ten CPUs: the list, digit typed"))
+    lines.insert(2, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
         ("ctrl+c", "quit, from everywhere"),
         ("Esc", "back to the main screen"),
@@ -112,7 +112,7 @@ def keys_page() -> Content:
     ]
     parts: list[str | tuple[str, str]] = []
     for keys, words in lines:
-        parts += [(f" {keys:<11}", "bold"), f"{words}\n"]
+        parts += [(f"{keys:<11}", "bold"), f"{words}\n"]
     return Content.assemble(*parts)
 
 
@@ -120,6 +120,6 @@ def figures_page() -> Content:
     """Two lines for each figure."""
     parts: list[str | tuple[str, str]] = []
     for name, first, second in _FIGURES:
-        parts += [(f" {name:<15}", "bold"), f"{first}\n", f"{'':<16}{second}\n"]
-    parts += [("\n What it cannot see\n", "bold"), *(f" {line}\n" for line in _BLIND)]
+        parts += [(f"{name:<15}", "bold"), f"{first}\n", f"{'':<15}{second}\n"]
+    parts += [("\nWhat it cannot see\n", "bold"), *(f"{line}\n" for line in _BLIND)]
     return Content.assemble(*parts)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Container
 from textual.screen import Screen
 
 from tickmon.tui.actions import ACTIONS
@@ -53,10 +53,11 @@ class MainScreen(Screen[None]):
         yield Panel(draw_message, id="message")
         with Container(id="body"):
             yield Panel(draw_histogram, id="histogram")
-            yield Panel(draw_sources, id="sources")
-        with Horizontal(id="times"):
-            yield Panel(draw_overhead_line, id="overhead")
-            yield Panel(draw_worst_line, id="worst")
+            with Container(id="side"):
+                yield Panel(draw_sources, id="sources")
+                with Container(id="times"):
+                    yield Panel(draw_overhead_line, id="overhead")
+                    yield Panel(draw_worst_line, id="worst")
         yield Panel(_draw_hidden, id="hidden")
         yield Panel(draw_keys, id="keys")
         yield Panel(_draw_too_small, id="small")
@@ -68,7 +69,7 @@ class MainScreen(Screen[None]):
 
 
 def _draw_hidden(_view: View, _width: int, height: int) -> list[Row]:
-    return [row((" hidden here: what needs 24 rows", "label"))] * height
+    return [row((" not shown for want of rows: time lines (24), sources (19)", "label"))] * height
 
 
 def _draw_too_small(_view: View, width: int, height: int) -> list[Row]:

@@ -21,17 +21,19 @@ from tickmon.tui.plots import (
 )
 from tickmon.tui.rows import Ink, Piece, Row, heading, row
 from tickmon.tui.view import Reading, View
-from tickmon.tui.words import window_text
+from tickmon.tui.words import short_count, window_text
 from tickmon.units import count_text, cycles_to_ns, duration_text
 from tickmon.windows import Method
 
-_LABEL = 19
+_LABEL = 20
+_CYCLES = (("Gcy", 1e9), ("Mcy", 1e6), ("kcy", 1e3), ("cy", 0.0))
+"""Units of an axis of cycles."""
 _BEYOND = 9
 """Columns for what lies beyond the axis."""
 
 
-_GAP_STRIPS: dict[Ink, str] = {"tick": "kernel tick", "train": "other trains", "rest": "everything else"}
-_LOOP_STRIPS: dict[Ink, str] = {"tick": "hold a tick", "train": "hold a train", "rest": "all other samples"}
+_GAP_STRIPS: dict[Ink, str] = {"tick": "kernel tick", "train": "other trains", "rest": "the rest"}
+_LOOP_STRIPS: dict[Ink, str] = {"tick": "with a tick", "rest": "the others"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +85,7 @@ def _note(view: View, reading: Reading) -> str:
     length = (
         f"the first {reading.length_s:.1f} s of a window"
         if reading.analysis.window.provisional
-        else f"one window of {window_text(view.settings.window_s)}"
+        else f"one window of {window_text(reading.analysis.window.segment.window_s)}"
     )
     what = "samples" if view.settings.method is Method.LOOP else "in all"
     return f"{length}: {count_text(reading.analysis.spread.n)} {what}"
@@ -127,11 +129,15 @@ def _strip_rows(
     counts = _counts(strip, analysis, axis, columns)
     top = int(counts.max())
     texts = bars(counts, height=tall, top=top)
-    labels = [f" {strip.name}", f" {count_text(strip.n)}, bar ≤ {count_text(top)}" if top else " none"]
+    times = f" {short_count(strip.n)} times" if strip.n else " none"
+    names: tuple[tuple[str, Ink], ...] = ((f" {strip.name}", strip.ink), (times, "label"))
+    scale = [""] * tall
+    if top:
+        scale[0], scale[-1] = f"{short_count(top)}┤", "0┤"
     rows = []
     for index, text in enumerate(texts):
-        label = labels[index] if index < len(labels) else ""
-        pieces = [Piece(label.ljust(_LABEL)[:_LABEL], strip.ink if index == 0 else "label")]
+        name, ink = names[index] if index < len(names) else ("", strip.ink)
+        pieces = [Piece(name, ink), Piece(scale[index].rjust(_LABEL - len(name)), "label")]
         pieces += _with_marks(text[:columns], strip.ink, marks)
         pieces.append(Piece(f" {text[columns] * 2}", strip.ink))
         if index == len(texts) - 1 and counts[columns]:
@@ -159,10 +165,7 @@ def _unit_ns(view: View, reading: Reading) -> float:
 def _length(length: float, view: View) -> str:
     if not view.in_cycles:
         return duration_text(length, digits=1)
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if length >= size:
-            return f"{length / size:g}{letter} cy"
-    return f"{length:g} cy"
+    return next(f"{length / (size or 1):g} {unit}" for unit, size in _CYCLES if length >= size)
 
 
 def _axis_row(places: list[tuple[int, str]], axis: Axis, view: View, reading: Reading, columns: int) -> Row:

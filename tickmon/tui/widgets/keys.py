@@ -6,7 +6,7 @@ from tickmon.tui.actions import ACTIONS
 from tickmon.tui.rows import Piece, Row, width_of
 from tickmon.tui.view import View
 
-_PAIRS = (("go(1)", "←→", "CPU", 1), ("window(1)", "+-", "window", 3))
+_PAIRS = (("go(1)", "← →", "CPU", 1), ("window(1)", "+ -", "window", 2))
 """Two actions that share a place in the line."""
 
 

@@ -27,9 +27,7 @@ def _message(view: View) -> Row:
         warnings.insert(0, view.disturbance)
     if not warnings:
         return row((" no warnings", "label"))
-    count = f" 1 of {len(warnings)}, ! shows all" if len(warnings) > 1 else " ! says more"
     return (
-        Piece(" ! ", "warn", "app.warnings"),
-        Piece(f" {warnings[0]}"),
-        Piece(f" · {count.strip()}", "label", "app.warnings"),
+        Piece(f" ! 1 of {len(warnings)} ", "warn", "app.warnings"),
+        Piece(f" {warnings[0]}", "plain", "app.warnings"),
     )

@@ -16,7 +16,7 @@ _BASIS = {"phase": "its phase", "switch": "task switch", "trace": "kernel trace"
 def draw_sources(view: View, width: int, height: int) -> list[Row]:
     """A heading and a row for each source, the tick first, then other trains, then the rest by overhead."""
     wide = width >= 96
-    columns = ["per second", "median", "99th", "worst", "of the CPU", *(["known by"] if wide else [])]
+    columns = ["per second", "median", "99th", "worst", "of CPU", *(["known by"] if wide else [])]
     name_width = width - _CELL * 5 - (16 if wide else 1)
     rows = [_heading(columns, name_width, width)]
     reading = view.reading
@@ -61,5 +61,5 @@ def _source(source: Source, view: View, reading: Reading, name_width: int, wide:
     pieces = [Piece(f" ■ {source.name}"[:name_width].ljust(name_width), strip_of(source))]
     pieces += [Piece(cell.rjust(_CELL), "label" if cell == "–" else "plain") for cell in cells]
     if wide:
-        pieces.append(Piece(f"   {_BASIS.get(source.basis, source.basis)}", "label"))
+        pieces.append(Piece(f"   {_BASIS.get(source.basis, source.basis) if source.parts else '–'}", "label"))
     return tuple(pieces)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from tickmon.tui.plots import bars, nice_top, sweep
 from tickmon.tui.rows import Ink, Piece, Row, heading
 from tickmon.tui.view import View
+from tickmon.tui.words import cycles_text
 from tickmon.units import duration_text
 
 WRITE_MARK = "│"
@@ -22,7 +24,7 @@ def draw_overhead_line(view: View, width: int, height: int) -> list[Row]:
     """The overhead of each window so far, in per cent from 0."""
     points = view.reading.trend.points if view.reading else ()
     percents = [point.overhead_share * 100 for point in points]
-    return _line(view, "overhead", percents, lambda top: f"{top:g} %", "large", width, height)
+    return _line(view, "overhead", percents, lambda top: f"{top:g} %", width, height)
 
 
 def draw_worst_line(view: View, width: int, height: int) -> list[Row]:
@@ -35,9 +37,9 @@ def draw_worst_line(view: View, width: int, height: int) -> list[Row]:
     lengths = [(point.worst_cycles or 0) / unit_cycles for point in reading.trend.points]
 
     def scale(top: float) -> str:
-        return f"{top:,.0f} cy" if view.in_cycles else duration_text(top, digits=1)
+        return cycles_text(top) if view.in_cycles else duration_text(top, digits=1)
 
-    return _line(view, "worst", lengths, scale, "rest", width, height)
+    return _line(view, "worst", lengths, scale, width, height)
 
 
 def _line(
@@ -45,7 +47,6 @@ def _line(
     name: str,
     values: Sequence[float],
     scale: Callable[[float], str],
-    ink: Ink,
     width: int,
     height: int,
 ) -> list[Row]:
@@ -56,7 +57,12 @@ def _line(
     mark = total % (width - 2)
     rows = [heading(name, note, width)]
     for text in bars(np.nan_to_num(places), height=height - 1, top=top):
-        marked = f"{text[:mark]}{WRITE_MARK}{text[mark + 1 :]}" if total else text
-        pieces = [Piece(marked[start : start + _PIECE], ink) for start in range(0, len(marked), _PIECE)]
-        rows.append((Piece(" "), *pieces))
+        newer, older = _pieces(text, 0, mark, "line"), _pieces(text, mark + 1, len(text), "older")
+        rows.append((Piece(" "), *newer, Piece(WRITE_MARK if total else " ", "faint"), *older))
     return rows
+
+
+def _pieces(text: str, first: int, end: int, ink: Ink) -> list[Piece]:
+    """``text[first:end]`` cut at places that stay the same while the mark moves through it."""
+    cuts = [first, *range(first - first % _PIECE + _PIECE, end, _PIECE), end]
+    return [Piece(text[a:b], ink) for a, b in pairwise(cuts) if b > a]

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from tickmon.tui.rows import Row, row, spread_apart, width_of
+from collections.abc import Iterator
+
+from tickmon.tui.rows import Ink, Row, row, spread_apart, width_of
 from tickmon.tui.view import View
 from tickmon.tui.words import age_text, clock_text, window_text
 
 
 def draw_title(view: View, width: int, _height: int) -> list[Row]:
-    """One row; what the CPU is gives way first when it is narrow."""
-    settings = view.settings
-    how = f"{settings.method} method · {window_text(settings.window_s)} window"
+    """One row; when it is narrow the program's name gives way first, then what the CPU is."""
     state = _state(view)
-    short = f"CPU {settings.cpu} · {how}"
-    full = f"CPU {settings.cpu} · {view.cpu_words} · {how}" if view.cpu_words else short
-    name = " tickmon  "
-    text = full if len(name) + len(full) + 2 + width_of(state) <= width else short
-    return [spread_apart(row((name, "bar"), (text, "bar")), state, width)]
+    ink: Ink = "bar" if view.paused_age_s is None else "paused"
+    room = width - width_of(state) - 1
+    text = next((text for text in _texts(view) if len(text) <= room), f" CPU {view.settings.cpu}")
+    return [spread_apart(row((text, ink)), state, width)]
+
+
+def _texts(view: View) -> Iterator[str]:
+    """What stands at the left, in full and then with less and less."""
+    settings = view.settings
+    window = window_text(settings.window_s)
+    words = view.cpu_words.split(" · ") if view.cpu_words else []
+    cpu = f"CPU {settings.cpu}"
+    yield " · ".join((f" tickmon  {cpu}", *words, f"{settings.method} method", f"{window} window"))
+    for kept in range(len(words), -1, -1):
+        yield " · ".join((f" {cpu}", *words[:kept], f"{settings.method} method", f"{window} window"))
+        yield " · ".join((f" {cpu}", *words[:kept], settings.method, window))
 
 
 def _state(view: View) -> Row:
@@ -24,11 +35,11 @@ def _state(view: View) -> Row:
     if view.ended is not None:
         return row((" STOPPED ", "paused"))
     if reading is None:
-        return row((" WAIT ", "bar"))
+        return row((" STARTING ", "bar"))
     at = clock_text(reading.ended_at)
     if view.paused_age_s is not None:
         return row((f" PAUSED {at} · {age_text(view.paused_age_s)} ago ", "paused"))
     window = reading.analysis.window
     if window.provisional:
-        return row((f" LIVE {at} · first {reading.length_s:.1f} s ", "live"))
+        return row((f" LIVE {reading.length_s:.1f} of {window_text(window.segment.window_s)} ", "live"))
     return row((f" LIVE {at} ", "live"))
