@@ -148,7 +148,7 @@ def facts(reading: Reading, view: View) -> list[Row]:
         _fact("counter", f"{analysis.tsc_hz / 1e6:,.3f} MHz", segment.tsc_hz_source),
         _fact("tick", f"{tick.hz:g} Hz" if tick else "–", tick.source if tick else "HZ is not known"),
         _fact("reads", f"{significant(window.reads / reading.length_s / 1e6, 3)} M/s", f"{typical} each"),
-        _fact("lost", count_text(window.lost), "interruptions without detail"),
+        _fact("lost", count_text(window.lost), "interruption details"),
         _fact("windows", count_text(reading.trend.windows), f"since {since}"),
     ]
 

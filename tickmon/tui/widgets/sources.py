@@ -35,17 +35,11 @@ def draw_sources(view: View, width: int, height: int) -> list[Row]:
 
 
 def _heading(columns: list[str], name_width: int, width: int) -> Row:
-    pieces = [Piece("─ ", "faint"), Piece("sources ", "head")]
-    pieces.append(Piece("─" * (name_width - width_of(pieces)), "faint"))
-    for name in columns:
-        cell = _CELL if name != "known by" else 15
-        if name == "known by":
-            pieces += [Piece("── ", "faint"), Piece(f"{name} ", "label")]
-            continue
-        pieces += [Piece("─" * (cell - len(name) - 1), "faint"), Piece(f" {name}", "label")]
-    pieces.append(Piece(" ", "faint"))
-    pieces.append(Piece("─" * max(width - width_of(pieces), 0), "faint"))
-    return tuple(pieces)
+    left = (Piece("─ ", "faint"), Piece("sources ", "head"))
+    labels = "".join(name.rjust(_CELL) if name != "known by" else f"   {name} " for name in columns)
+    rule = Piece("─" * (name_width - width_of(left)), "faint")
+    line = (*left, rule, Piece(labels, "label"), Piece(" ", "faint"))
+    return (*line, Piece("─" * max(width - width_of(line), 0), "faint"))
 
 
 def _source(source: Source, view: View, reading: Reading, name_width: int, wide: bool) -> Row:

@@ -1,0 +1,155 @@
+"""The live screen in a real pseudo-terminal: what it leaves behind, however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pseudo_terminal import PseudoTerminal
+
+SCREEN = (sys.executable, "-m", "tests.scripted")
+ROOT = Path(__file__).parent.parent
+ALTERNATE_SCREEN = 1049
+SGR = re.compile(rb"\x1b\[([\d;]*)m")
+COLOUR = re.compile(rb"(^|;)(3[0-8]|4[0-8]|9[0-7]|10[0-7])(;|$)")
+
+
+def open_screen(**options: object) -> PseudoTerminal:
+    return PseudoTerminal(SCREEN, cwd=ROOT, **options)  # type: ignore[arg-type]
+
+
+def await_reading(terminal: PseudoTerminal) -> None:
+    terminal.wait_for("host tick 1000 Hz")
+
+
+def assert_restored(terminal: PseudoTerminal) -> None:
+    assert terminal.modes_now == terminal.modes_before
+    # What was on before stays on: line wrap and the cursor.
+    assert terminal.private_modes <= {7, 25}
+
+
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl+c"])
+def test_quitting_gives_the_terminal_back(key: str) -> None:
+    with open_screen() as terminal:
+        await_reading(terminal)
+        assert ALTERNATE_SCREEN in terminal.private_modes
+        terminal.send(key)
+        assert terminal.wait_for_exit() == 0
+        assert_restored(terminal)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_a_signal_ends_it_with_the_terminal_given_back(number: signal.Signals) -> None:
+    with open_screen() as terminal:
+        await_reading(terminal)
+        os.kill(terminal.process.pid, number)
+        assert terminal.wait_for_exit() == 128 + number
+        assert_restored(terminal)
+
+
+def test_a_terminal_that_is_closed_ends_it() -> None:
+    with open_screen() as terminal:
+        await_reading(terminal)
+        terminal.hang_up()
+        assert terminal.process.wait(10) == 128 + signal.SIGHUP
+
+
+def test_a_terminal_that_is_closed_ends_it_even_when_hang_ups_are_ignored() -> None:
+    with open_screen(before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as terminal:
+        await_reading(terminal)
+        terminal.hang_up()
+        assert terminal.process.wait(10) == 128 + signal.SIGHUP
+
+
+def test_a_signal_ends_it_though_the_terminal_reads_nothing_any_more() -> None:
+    with open_screen(columns=200, rows=50) as terminal:
+        await_reading(terminal)
+        for _ in range(40):
+            terminal.send("t")
+            time.sleep(0.02)
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        assert terminal.process.wait(10) == 128 + signal.SIGTERM
+        assert terminal.modes_now == terminal.modes_before
+
+
+def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() -> None:
+    with PseudoTerminal(
+        ("/bin/bash", "--norc", "-i"), cwd=ROOT, env={**os.environ, "PS1": "shell> "}
+    ) as terminal:
+        terminal.wait_for("shell>")
+        modes_at_prompt = terminal.modes_now
+        terminal.send(f"{' '.join(SCREEN)}\r")
+        await_reading(terminal)
+        terminal.send("\x1a")
+        terminal.wait_for("Stopped")
+        assert ALTERNATE_SCREEN not in terminal.private_modes
+        terminal.send("fg\r")
+        await_reading(terminal)
+        assert ALTERNATE_SCREEN in terminal.private_modes
+        terminal.send("q")
+        terminal.wait_for(lambda shown: shown.rstrip().endswith("shell>"))
+        assert ALTERNATE_SCREEN not in terminal.private_modes
+        assert terminal.modes_now == modes_at_prompt
+
+
+def test_a_fault_of_its_own_is_one_line_after_the_terminal_is_given_back() -> None:
+    with PseudoTerminal((sys.executable, "-c", FAULTY), cwd=ROOT) as terminal:
+        assert terminal.wait_for_exit() == 1
+        assert "tickmon has a fault of its own, please report it: ZeroDivisionError" in terminal.text
+        assert "Traceback" not in terminal.text
+        assert_restored(terminal)
+
+
+FAULTY = """
+import sys
+from tests import scripted
+from tickmon.errors import TickmonError
+
+scripted.early_look = lambda segment: 1 / 0
+try:
+    scripted.main()
+except TickmonError as error:
+    print(error)
+    sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize("stream", ["</dev/null", ">/dev/null", "2>/dev/null"])
+def test_it_does_not_start_where_a_stream_is_no_terminal(stream: str) -> None:
+    command = f"{' '.join(CHECK)} {stream}"
+    with PseudoTerminal(("/bin/sh", "-c", command), cwd=ROOT) as terminal:
+        assert terminal.wait_for_exit() == 1
+
+
+CHECK = (sys.executable, "-c", "'from tickmon.tui.terminal import check_terminal; check_terminal()'")
+
+
+def test_it_refuses_a_terminal_that_cannot_draw() -> None:
+    with PseudoTerminal(
+        ("/bin/sh", "-c", " ".join(CHECK)), cwd=ROOT, env={**os.environ, "TERM": "dumb"}
+    ) as terminal:
+        assert terminal.wait_for_exit() == 1
+        assert "'tickmon sample'" in terminal.text
+
+
+def test_no_colour_is_sent_when_none_is_wanted() -> None:
+    with open_screen(env={**os.environ, "NO_COLOR": "1"}) as terminal:
+        await_reading(terminal)
+        terminal.send("q")
+        terminal.wait_for_exit()
+        colours = [code for code in SGR.findall(bytes(terminal.output)) if COLOUR.search(code)]
+        assert colours == []
+
+
+def test_only_ascii_is_sent_when_only_ascii_is_wanted() -> None:
+    with PseudoTerminal((*SCREEN, "--ascii"), cwd=ROOT) as terminal:
+        await_reading(terminal)
+        terminal.send("?")
+        terminal.wait_for("Help, page 1")
+        assert bytes(terminal.output).isascii()
