@@ -1,0 +1,166 @@
+"""The installed command on a real CPU in a real terminal: a reading, the keys, and no sampler left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.command import children, exists, spare_cpu
+from tests.pseudo_terminal import PseudoTerminal
+
+GONE_WITHIN_S = 10.0
+"""The kernel ends an orphan at once; the rest is what a loaded machine takes to run this test."""
+
+
+@pytest.fixture
+def cpu() -> int:
+    return spare_cpu()
+
+
+@pytest.fixture
+def watching(cpu: int, tmp_path: Path) -> Iterator[PseudoTerminal]:
+    with watch(cpu, cwd=tmp_path) as terminal:
+        terminal.wait_for(has_a_reading)
+        yield terminal
+
+
+def watch(cpu: int, *, cwd: Path, columns: int = 80, rows: int = 24) -> PseudoTerminal:
+    script = str(Path(sys.executable).with_name("tickmon"))
+    return PseudoTerminal([script, "--cpu", str(cpu)], columns=columns, rows=rows, cwd=cwd)
+
+
+def has_a_reading(shown: str) -> bool:
+    """A whole window is on the screen: its ticks were counted."""
+    return re.search(r"\d+ due, \d+ seen", shown) is not None and "first" not in shown.splitlines()[0]
+
+
+def sampler_of(terminal: PseudoTerminal) -> int:
+    """The one sampler that the screen started."""
+    (pid,) = children(terminal.process.pid)
+    assert Path(f"/proc/{pid}/comm").read_text() == "tickmon-sampler\n"
+    return pid
+
+
+def await_end(pid: int, descriptor: int) -> None:
+    """Waits until a process that is no child of ours has ended."""
+    ready, _, _ = select.select([descriptor], [], [], GONE_WITHIN_S)
+    os.close(descriptor)
+    assert ready or not exists(pid), f"sampler {pid} outlived its screen"
+
+
+def test_screen_shows_ticks_baseline_and_check_of_the_cpu_that_was_named(
+    watching: PseudoTerminal, cpu: int
+) -> None:
+    shown = watching.text
+    assert f"CPU {cpu}" in shown
+    assert "LIVE" in shown
+    for label in ("one tick costs", "min-baseline", "threshold", "elapsed ticks", "worst so far"):
+        assert label in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl+c"])
+def test_quitting_leaves_no_sampler(watching: PseudoTerminal, key: str) -> None:
+    pid = sampler_of(watching)
+    watching.send(key)
+    assert watching.wait_for_exit() == 0
+    assert not exists(pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_signal_leaves_no_sampler_and_says_so_in_the_exit_code(
+    watching: PseudoTerminal, number: signal.Signals
+) -> None:
+    pid = sampler_of(watching)
+    ended = os.pidfd_open(pid)
+    os.kill(watching.process.pid, number)
+    assert watching.wait_for_exit() == 128 + number
+    await_end(pid, ended)
+
+
+def test_killed_screen_takes_its_sampler_along(watching: PseudoTerminal) -> None:
+    pid = sampler_of(watching)
+    ended = os.pidfd_open(pid)
+    os.kill(watching.process.pid, signal.SIGKILL)
+    await_end(pid, ended)
+
+
+def test_closed_terminal_leaves_no_sampler(watching: PseudoTerminal) -> None:
+    pid = sampler_of(watching)
+    ended = os.pidfd_open(pid)
+    watching.hang_up()
+    await_end(pid, ended)
+    assert watching.process.wait(GONE_WITHIN_S) == 128 + signal.SIGHUP
+
+
+def test_killed_sampler_is_said_and_r_starts_another(watching: PseudoTerminal) -> None:
+    first = sampler_of(watching)
+    os.kill(first, signal.SIGKILL)
+    watching.wait_for("SIGKILL")
+    watching.send("r")
+    watching.wait_for(lambda shown: has_a_reading(shown) and "SIGKILL" not in shown)
+    assert sampler_of(watching) != first
+
+
+def test_stopped_sampler_is_shown_as_not_running(watching: PseudoTerminal) -> None:
+    pid = sampler_of(watching)
+    os.kill(pid, signal.SIGSTOP)
+    watching.wait_for("not running for")
+    os.kill(pid, signal.SIGCONT)
+    watching.wait_for(lambda shown: "not running for" not in shown)
+
+
+def test_snapshot_lies_in_the_current_directory_and_its_path_is_shown(
+    watching: PseudoTerminal, tmp_path: Path, cpu: int
+) -> None:
+    watching.send("s")
+    watching.wait_for(f"cpu{cpu}-")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 2
+    assert names[0].endswith("Z.jsonl.gz")
+    assert names[1] == names[0].replace(".jsonl.gz", ".txt")
+
+
+def test_pause_holds_the_picture_while_sampling_goes_on(watching: PseudoTerminal) -> None:
+    watching.send(" ")
+    shown = watching.wait_for("PAUSED")
+    pid = sampler_of(watching)
+    watching.send(" ")
+    watching.wait_for(lambda now: "LIVE" in now and "PAUSED" not in now and now != shown)
+    assert sampler_of(watching) == pid
+
+
+def test_longer_window_begins_with_another_sampler(watching: PseudoTerminal) -> None:
+    watching.send("+")
+    watching.wait_for("2 s window")
+    watching.wait_for(lambda shown: re.search(r"\d+ due, \d+ seen", shown) is not None)
+
+
+def test_loop_method_shows_whether_its_baseline_holds(watching: PseudoTerminal) -> None:
+    watching.send("m")
+    watching.wait_for("loop method")
+    watching.wait_for(lambda shown: re.search(r"\d+ due", shown) is not None)
+
+
+def test_help_explains_the_keys_and_escape_goes_back(watching: PseudoTerminal) -> None:
+    watching.send("?")
+    watching.wait_for("snapshot")
+    watching.send("\x1b")
+    watching.wait_for("one tick costs")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 50)])
+def test_screen_fits_its_terminal(cpu: int, tmp_path: Path, columns: int, rows: int) -> None:
+    with watch(cpu, cwd=tmp_path, columns=columns, rows=rows) as terminal:
+        shown = terminal.wait_for(has_a_reading)
+        assert len(shown.splitlines()) == rows
+        assert "q quit" in shown.splitlines()[-1]
+        terminal.send("q")
+        assert terminal.wait_for_exit() == 0
