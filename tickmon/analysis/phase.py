@@ -117,13 +117,29 @@ def fit(gaps: Gaps, period_ns: int, stretch: Stretch) -> tuple[int, ...]:
     at_least = max(FULL_SHARE, share + 5 * np.sqrt(share * (1 - share) / len(slots_ns))) * len(slots_ns)
     phases_ns = []
     for run in _runs(held >= at_least):
-        offset_ns = offsets_ns[run[int(np.argmax(held[run]))]]
-        at_ns = slots_ns + offset_ns
-        delays_ns = start_delays(gaps, at_ns, gaps.holding(at_ns))
-        if len(delays_ns):
-            first_ns = float(np.quantile(delays_ns, 0.05))
-            phases_ns.append((round(offset_ns + first_ns) + stretch.epoch_ns) % period_ns)
+        delays_ns = [
+            start_delays(gaps, at_ns, gaps.holding(at_ns))
+            for at_ns in (slots_ns + o for o in offsets_ns[run])
+        ]
+        # A slot is held from far before the starts until the interruptions end: the starts lie close to one.
+        apart_ns = [float(np.median(np.abs(d))) if len(d) else math.inf for d in delays_ns]
+        nearest = int(np.argmin(apart_ns))
+        if apart_ns[nearest] < math.inf:
+            due_ns = offsets_ns[run[nearest]] + _first_of_most(delays_ns[nearest])
+            phases_ns.append((round(due_ns) + stretch.epoch_ns) % period_ns)
     return tuple(phases_ns)
+
+
+def _first_of_most(delays_ns: NDArray[np.float64]) -> float:
+    """Where the bulk of ``delays_ns`` begins, whatever else lies around it.
+
+    The bulk is the shortest interval that holds half of them (the shorth: Andrews et al. 1972, Robust
+    Estimates of Location), and as much again before it.
+    """
+    ordered = np.sort(delays_ns)
+    widths_ns = ordered[len(ordered) // 2 :] - ordered[: len(ordered) - len(ordered) // 2]
+    first = int(np.argmin(widths_ns))
+    return float(ordered[first] - widths_ns[first])
 
 
 def faster_hz(
