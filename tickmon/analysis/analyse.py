@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.causes import causes_of, origin_of, preempted_of, rest_of
+from tickmon.analysis.causes import causes_of, preempted_of, rest_of
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.check import check_of
 from tickmon.analysis.clocks import Clocks, follow
+from tickmon.analysis.costs import (
+    overhead_cycles,
+    overhead_share,
+    tick_cost,
+    trains_of,
+    typical_cycles,
+    worst_of,
+)
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
-from tickmon.analysis.readings import Analysis, Tick, Train, Worst
-from tickmon.analysis.sources import Shares, share_out
-from tickmon.analysis.spread import Spread, spread_of
+from tickmon.analysis.readings import Analysis
+from tickmon.analysis.sources import share_out
+from tickmon.analysis.spread import Spread
 from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
 from tickmon.analysis.timeline import Timeline, timeline
 from tickmon.analysis.trains import FoundTrain, follow_trains
-from tickmon.units import cycles_to_ns
 from tickmon.windows import KernelTick, Method, Window
-
-WORST = 100
-"""So many of the longest interruptions are named."""
 
 
 def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
@@ -41,7 +43,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     if math.isinf(clocks.judged_ns):
         clocks = replace(clocks, judged_ns=line.start_ns)
     gaps_cycles = np.ascontiguousarray(window.details["gap_cycles"])
-    preempted = preempted_of(window)
+    preempted, unplaced = preempted_of(window)
     loop = window.segment.method is Method.LOOP
     among = np.ones(len(gaps_cycles), bool)
     if loop:
@@ -52,28 +54,28 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     ticks, found, clocks = _clocks_found(window, line, clocks, among=among, preempted=preempted)
     held = np.bincount(ticks.holders, minlength=len(gaps_cycles)).astype(np.int32)
     single = (held == 1) & ~preempted & ticks.credible
-    tick = _tick(window, line, ticks, gaps_cycles, single) if ticks.credible else None
+    tick = tick_cost(window, line, ticks, gaps_cycles, single) if ticks.credible else None
     causes = causes_of(
         window, ticks_hz=ticks.hz if tick else None, held=held > 0, preempted=preempted, trains=found
     )
     shares = share_out(window, gaps_cycles, causes, rest=rest_of(window, among))
-    overhead_cycles = window.gap_sum_cycles - window.interruptions * (window.min_cycles or 0)
+    spread = Spread(
+        n=window.interruptions,
+        sum_cycles=window.gap_sum_cycles,
+        max_cycles=window.max_cycles if window.interruptions else None,
+        counts=window.counts,
+        pieces=None if window.lost else (gaps_cycles,),
+    )
     analysis = Analysis(
         window=window,
         tsc_hz=clocks.tsc_hz,
         baseline_cycles=window.min_cycles,
-        typical_cycles=None if loop else _typical_cycles(window),
+        typical_cycles=None if loop else typical_cycles(window),
         mode_cycles=mode_cycles(gaps_cycles) if loop else None,
         baseline_verdict=baseline_verdict(gaps_cycles, single) if loop else None,
-        overhead_cycles=overhead_cycles,
-        overhead_share=overhead_cycles / max(window.length_cycles, 1),
-        spread=Spread(
-            n=window.interruptions,
-            sum_cycles=window.gap_sum_cycles,
-            max_cycles=window.max_cycles if window.interruptions else None,
-            counts=window.counts,
-            pieces=None if window.lost else (gaps_cycles,),
-        ),
+        overhead_cycles=overhead_cycles(window, spread),
+        overhead_share=overhead_share(window, spread),
+        spread=spread,
         tick=tick,
         check=check_of(
             window.interrupts,
@@ -82,12 +84,12 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
             basis=ticks.basis,
             verdict=ticks.verdict,
         ),
-        trains=() if loop else _trains(window, line, ticks, tick, found, shares),
+        trains=() if loop else trains_of(window, line, ticks, tick, found, shares),
         sources=shares.sources,
         ticks=held,
         source_of=shares.source_of,
-        worst=_worst(window, gaps_cycles, shares, clocks.tsc_hz),
-        warnings=caveats(window, ticks, tick, tsc_hz=clocks.tsc_hz),
+        worst=worst_of(window, gaps_cycles, shares, clocks.tsc_hz),
+        warnings=caveats(window, ticks, tick, tsc_hz=clocks.tsc_hz, unplaced=unplaced),
     )
     return analysis, clocks
 
@@ -144,97 +146,3 @@ def _follow_trains(
         state=clocks.trains,
     )
     return found, replace(clocks, trains=trains)
-
-
-def _tick(
-    window: Window,
-    line: Timeline,
-    ticks: Ticks,
-    gaps_cycles: NDArray[np.int64],
-    single: NDArray[np.bool_],
-) -> Tick:
-    """What a tick costs, from the interruptions that hold just one and nothing else that is known."""
-    spread = spread_of(gaps_cycles[single])
-    alone = single[ticks.holders]
-    late_ns = np.maximum(line.starts_ns[ticks.holders[alone]] - ticks.slots_ns[alone], 0.0)
-    jitter_ns = float(np.subtract(*np.quantile(late_ns, [0.95, 0.05]))) if len(late_ns) else None
-    return Tick(
-        hz=ticks.hz or math.nan,
-        phase_ns=ticks.phase_ns,
-        jitter_ns=jitter_ns,
-        spread=spread,
-        overhead_share=_overhead_share(window, spread),
-    )
-
-
-def _trains(
-    window: Window,
-    line: Timeline,
-    ticks: Ticks,
-    tick: Tick | None,
-    found: Sequence[FoundTrain],
-    shares: Shares,
-) -> tuple[Train, ...]:
-    """The kernel's own train, then the foreign ones; each with the cost of the source that it is."""
-    of_trains = shares.of_causes[len(shares.of_causes) - len(found) :]
-    trains = [
-        Train(
-            hz=train.hz,
-            phase_ns=(train.phase_ns - line.start_ns) % (1e9 / train.hz),
-            jitter_ns=train.jitter_ns,
-            expected=train.expected,
-            seen=train.seen,
-            origin=origin_of(train, guest=window.segment.guest),
-            spread=spread,
-            overhead_share=_overhead_share(window, spread),
-        )
-        for train, spread in zip(found, of_trains, strict=True)
-    ]
-    if tick is not None and ticks.seen:
-        spread = shares.of_causes[-len(found) - 1]
-        own = Train(
-            hz=tick.hz,
-            phase_ns=tick.phase_ns,
-            jitter_ns=tick.jitter_ns,
-            expected=ticks.expected or 0,
-            seen=ticks.seen,
-            origin="kernel",
-            spread=spread,
-            overhead_share=_overhead_share(window, spread),
-        )
-        trains.insert(0, own)
-    return tuple(trains)
-
-
-def _worst(
-    window: Window, gaps_cycles: NDArray[np.int64], shares: Shares, tsc_hz: float
-) -> tuple[Worst, ...]:
-    count = min(WORST, len(gaps_cycles))
-    longest = np.argpartition(gaps_cycles, -count)[-count:] if count else np.zeros(0, np.int64)
-    longest = longest[np.lexsort((longest, -gaps_cycles[longest]))]
-    starts_cycles = window.details["start_cycles"][longest].tolist()
-    return tuple(
-        Worst(
-            start_cycles=start_cycles,
-            gap_cycles=int(gaps_cycles[index]),
-            source=int(shares.source_of[index]),
-            at=window.started_at
-            + timedelta(microseconds=cycles_to_ns(start_cycles - window.start_cycles, tsc_hz) / 1e3),
-        )
-        for index, start_cycles in zip(longest, starts_cycles, strict=True)
-    )
-
-
-def _typical_cycles(window: Window) -> float | None:
-    """The mean of the reads that nothing interrupted; None when there are none."""
-    undisturbed = window.reads - window.interruptions
-    # A move is time between two reads that is no read's; where the counter went back, the time is missing.
-    lost_cycles = sum(e.cycles if e.code == "moved" else -e.cycles for e in window.excluded)
-    if undisturbed <= 0:
-        return None
-    return (window.length_cycles - window.gap_sum_cycles - lost_cycles) / undisturbed
-
-
-def _overhead_share(window: Window, spread: Spread) -> float:
-    overhead_cycles = spread.sum_cycles - spread.n * (window.min_cycles or 0)
-    return overhead_cycles / max(window.length_cycles, 1)

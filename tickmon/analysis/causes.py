@@ -13,27 +13,30 @@ from tickmon.analysis.trains import FoundTrain
 from tickmon.units import significant
 from tickmon.windows import Method, Window
 
+_DRIFT_PPM = 0.1
+"""Less than this may be the error of the clock readings."""
 _HOST_OFF_SHARE = 1e-3
 """No host's clock is further off than this from a guest's; what is, has a rate of its own."""
 
 
-def preempted_of(window: Window) -> NDArray[np.bool_]:
+def preempted_of(window: Window) -> tuple[NDArray[np.bool_], int]:
     """The details of ``window`` in which the sampler was switched out, as far as that could be dated.
 
-    A switch that lies in no recorded gap marks none: a few of these are normal, as after a detail was lost.
+    The second is the number of dated switches that lie in no recorded interruption. A few are normal.
     """
     details = window.details
     preempted = np.zeros(len(details), bool)
     if window.switches is None or not len(details):
-        return preempted
+        return preempted, 0 if window.switches is None else len(window.switches)
     # The switch's clock was mapped to the counter no better than the readings were taken.
     unsure_cycles = max(reading.uncertain_cycles for reading in window.clocks) + window.segment.step_cycles
     starts_cycles = np.ascontiguousarray(details["start_cycles"])
     out_cycles = window.switches["out_cycles"]
     inside = np.searchsorted(starts_cycles, out_cycles + unsure_cycles, side="right") - 1
     ends_cycles = starts_cycles[inside] + details["gap_cycles"][inside]
-    preempted[inside[(inside >= 0) & (out_cycles - unsure_cycles <= ends_cycles)]] = True
-    return preempted
+    placed = (inside >= 0) & (out_cycles - unsure_cycles <= ends_cycles)
+    preempted[inside[placed]] = True
+    return preempted, int(np.count_nonzero(~placed))
 
 
 def origin_of(train: FoundTrain, *, guest: bool) -> str:
@@ -45,7 +48,7 @@ def origin_of(train: FoundTrain, *, guest: bool) -> str:
         return "unknown"
     nominal_hz = min((1e9 / period_of_ns(hz) for hz in STANDARD_HZ), key=lambda hz: abs(train.hz - hz))
     off_share = abs(train.hz / nominal_hz - 1)
-    drifts = off_share * 1e6 > 3 * train.hz_error_ppm
+    drifts = off_share * 1e6 > max(3 * train.hz_error_ppm, _DRIFT_PPM)
     return "host" if drifts and off_share < _HOST_OFF_SHARE else "unknown"
 
 

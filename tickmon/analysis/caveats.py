@@ -32,11 +32,19 @@ _EXCLUDED = {
 }
 
 
-def caveats(window: Window, ticks: Ticks, tick: Tick | None, *, tsc_hz: float) -> tuple[ReadingWarning, ...]:
-    """The warnings that ``window`` came with and those that its analysis adds."""
-    return gravest_first(
-        (*window.warnings, *sampler_caveats(window, tsc_hz), *_of_ticks(window, ticks, tick))
+def caveats(
+    window: Window, ticks: Ticks, tick: Tick | None, *, tsc_hz: float, unplaced: int
+) -> tuple[ReadingWarning, ...]:
+    """The warnings that ``window`` came with and those that its analysis adds.
+
+    ``unplaced`` dated switches lie in no recorded interruption.
+    """
+    own = (
+        *sampler_caveats(window, tsc_hz),
+        *_of_preemptions(window, unplaced),
+        *_of_ticks(window, ticks, tick),
     )
+    return gravest_first((*window.warnings, *own))
 
 
 def gravest_first(warnings: Iterable[ReadingWarning]) -> tuple[ReadingWarning, ...]:
@@ -77,17 +85,25 @@ def sampler_caveats(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
         )
 
 
+def _of_preemptions(window: Window, unplaced: int) -> Iterator[ReadingWarning]:
+    mixed = "they may be part of what a tick seems to cost"
+    if window.switches is None:
+        if window.switch_count != 0:
+            often = "an unknown number of" if window.switch_count is None else f"{window.switch_count:,}"
+            message = f"{often} preemptions could not be dated: {mixed}"
+            yield ReadingWarning(code="tick_cost_mixed", message=message)
+    elif unplaced - window.lost > max(2, 0.1 * len(window.switches)):
+        message = (
+            f"{unplaced:,} of {len(window.switches):,} dated preemptions lie in no interruption: {mixed}"
+        )
+        yield ReadingWarning(code="tick_cost_mixed", message=message)
+
+
 def _of_ticks(window: Window, ticks: Ticks, tick: Tick | None) -> Iterator[ReadingWarning]:
     if ticks.faster_hz is not None and ticks.hz is not None:
         yield ReadingWarning(
             code="rate_faster",
             message=f"the tick runs at {ticks.faster_hz:g} Hz here, not at {ticks.hz:g} Hz as assumed",
-        )
-    if window.switches is None and window.switch_count != 0:
-        often = "an unknown number of" if window.switch_count is None else f"{window.switch_count:,}"
-        yield ReadingWarning(
-            code="tick_cost_mixed",
-            message=f"{often} preemptions could not be dated: they may be part of what a tick seems to cost",
         )
     if ticks.basis == "measured":
         message = "neither rate nor time of the tick is known here, and no regular train was found"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tickmon.analysis.analyse import WORST
 from tickmon.analysis.caveats import gravest_first, sampler_caveats
 from tickmon.analysis.check import verdict_of
+from tickmon.analysis.costs import WORST
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
 from tickmon.analysis.readings import Analysis, Check, Source, Tick, Train

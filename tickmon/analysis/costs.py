@@ -1,0 +1,123 @@
+"""What the baseline, a tick, a train and the worst interruptions of one window come to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.causes import origin_of
+from tickmon.analysis.readings import Tick, Train, Worst
+from tickmon.analysis.sources import Shares
+from tickmon.analysis.spread import Spread, spread_of
+from tickmon.analysis.ticks import Ticks
+from tickmon.analysis.timeline import Timeline
+from tickmon.analysis.trains import FoundTrain
+from tickmon.units import cycles_to_ns
+from tickmon.windows import Window
+
+WORST = 100
+"""So many of the longest interruptions are named."""
+
+
+def overhead_cycles(window: Window, spread: Spread) -> int:
+    """What the interruptions of ``spread``, some of ``window``, took: their gaps without a read each."""
+    return spread.sum_cycles - spread.n * (window.min_cycles or 0)
+
+
+def overhead_share(window: Window, spread: Spread) -> float:
+    """The same as a share (0 to 1) of the window's length."""
+    return overhead_cycles(window, spread) / max(window.length_cycles, 1)
+
+
+def tick_cost(
+    window: Window,
+    line: Timeline,
+    ticks: Ticks,
+    gaps_cycles: NDArray[np.int64],
+    single: NDArray[np.bool_],
+) -> Tick:
+    """What a tick costs, from the interruptions that hold just one and nothing else that is known."""
+    spread = spread_of(gaps_cycles[single])
+    alone = single[ticks.holders]
+    late_ns = np.maximum(line.starts_ns[ticks.holders[alone]] - ticks.slots_ns[alone], 0.0)
+    jitter_ns = float(np.subtract(*np.quantile(late_ns, [0.95, 0.05]))) if len(late_ns) else None
+    return Tick(
+        hz=ticks.hz or math.nan,
+        phase_ns=ticks.phase_ns,
+        jitter_ns=jitter_ns,
+        spread=spread,
+        overhead_share=overhead_share(window, spread),
+    )
+
+
+def trains_of(
+    window: Window,
+    line: Timeline,
+    ticks: Ticks,
+    tick: Tick | None,
+    found: Sequence[FoundTrain],
+    shares: Shares,
+) -> tuple[Train, ...]:
+    """The kernel's own train, then the foreign ones; each with the cost of the source that it is."""
+    of_trains = shares.of_causes[len(shares.of_causes) - len(found) :]
+    trains = [
+        Train(
+            hz=train.hz,
+            phase_ns=(train.phase_ns - line.start_ns) % (1e9 / train.hz),
+            jitter_ns=train.jitter_ns,
+            expected=train.expected,
+            seen=train.seen,
+            origin=origin_of(train, guest=window.segment.guest),
+            spread=spread,
+            overhead_share=overhead_share(window, spread),
+        )
+        for train, spread in zip(found, of_trains, strict=True)
+    ]
+    if tick is not None and ticks.seen:
+        spread = shares.of_causes[-len(found) - 1]
+        own = Train(
+            hz=tick.hz,
+            phase_ns=tick.phase_ns,
+            jitter_ns=tick.jitter_ns,
+            expected=ticks.expected or 0,
+            seen=ticks.seen,
+            origin="kernel",
+            spread=spread,
+            overhead_share=overhead_share(window, spread),
+        )
+        trains.insert(0, own)
+    return tuple(trains)
+
+
+def worst_of(
+    window: Window, gaps_cycles: NDArray[np.int64], shares: Shares, tsc_hz: float
+) -> tuple[Worst, ...]:
+    """The longest interruptions whose detail is known, the longest first."""
+    count = min(WORST, len(gaps_cycles))
+    longest = np.argpartition(gaps_cycles, -count)[-count:] if count else np.zeros(0, np.int64)
+    longest = longest[np.lexsort((longest, -gaps_cycles[longest]))]
+    starts_cycles = window.details["start_cycles"][longest].tolist()
+    return tuple(
+        Worst(
+            start_cycles=start_cycles,
+            gap_cycles=int(gaps_cycles[index]),
+            source=int(shares.source_of[index]),
+            at=window.started_at
+            + timedelta(microseconds=cycles_to_ns(start_cycles - window.start_cycles, tsc_hz) / 1e3),
+        )
+        for index, start_cycles in zip(longest, starts_cycles, strict=True)
+    )
+
+
+def typical_cycles(window: Window) -> float | None:
+    """The mean of the reads that nothing interrupted; None when there are none."""
+    undisturbed = window.reads - window.interruptions
+    # A move is time between two reads that is no read's; where the counter went back, the time is missing.
+    lost_cycles = sum(e.cycles if e.code == "moved" else -e.cycles for e in window.excluded)
+    if undisturbed <= 0:
+        return None
+    return (window.length_cycles - window.gap_sum_cycles - lost_cycles) / undisturbed
