@@ -1,0 +1,92 @@
+/* live_test.c: the real executable, started by the library, until it exits: for sanitizers, which report by
+ * the exit code.
+ */
+#include "sampler.c"
+
+#include "check.h"
+
+static struct tm_window window;
+static struct tm_interruption detail[TM_RING_SLOTS];
+static struct tm_switch switched[1000];
+
+static int last_usable_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = CPU_SETSIZE - 1;
+
+	CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
+	while (!CPU_ISSET((size_t)cpu, &set))
+		cpu--;
+	return cpu;
+}
+
+static void await_state(struct tm_sampler *sampler, int32_t state)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+	struct tm_status status;
+
+	CHECK(tm_status(sampler, &status) == 0);
+	for (int tries = 0; status.state != state; tries++) {
+		CHECK(status.state != TM_ENDED && tries < 20000);
+		nanosleep(&step, NULL);
+		CHECK(tm_status(sampler, &status) == 0);
+	}
+}
+
+/* What is in the ring now. */
+static uint64_t drain(struct tm_sampler *sampler)
+{
+	size_t taken;
+
+	CHECK(tm_drain(sampler, detail, TM_RING_SLOTS, &taken) == 0);
+	return taken;
+}
+
+static void run(const char *path, const struct tm_settings *settings)
+{
+	struct tm_sampler *sampler;
+	uint64_t details = 0, interruptions = 0, lost, end_cycles = 0;
+	size_t switches;
+	int windows = 0;
+
+	CHECK(tm_start(path, settings, &sampler) == 0);
+	await_state(sampler, TM_RUNNING);
+	if (tm_switches_open(sampler) == 0)
+		CHECK(tm_switches(sampler, switched, 1000, &lost, &switches) == 0);
+	CHECK(tm_cut(sampler) == 0);
+	while (windows < 20) {
+		if (tm_take(sampler, &window) != 0)
+			continue;
+		CHECK(windows == 0 || window.start_cycles == end_cycles);
+		end_cycles = window.end_cycles;
+		interruptions += window.interruptions - window.lost;
+		details += drain(sampler);
+		windows++;
+		CHECK(tm_cut(sampler) == 0);
+	}
+	atomic_store_explicit(&sampler->region->wishes.stop, 1, memory_order_relaxed);
+	CHECK(await_end(sampler, 100000));
+	CHECK(sampler->signal == 0 && sampler->exit_code == 0);
+	while (tm_take(sampler, &window) == 0)
+		interruptions += window.interruptions - window.lost;
+	details += drain(sampler);
+	CHECK(details == interruptions);
+	CHECK(tm_stop(sampler) == 0);
+}
+
+int main(int count, char **arguments)
+{
+	struct tm_settings settings = {
+		.cpu = last_usable_cpu(),
+		.method = TM_GAP,
+		.threshold_floor_cycles = 500,
+		.lease_cycles = UINT64_MAX,
+		.loop_size = 1000,
+	};
+
+	CHECK(count == 2);
+	run(arguments[1], &settings);
+	settings.method = TM_LOOP;
+	run(arguments[1], &settings);
+	return 0;
+}
