@@ -122,7 +122,18 @@ def test_a_ticks_cost_is_taken_from_interruptions_that_hold_exactly_one() -> Non
     assert analysis.tick is not None
     assert analysis.tick.spread.n == 247
     assert analysis.check.seen == 250
-    assert named(analysis, TICK).spread.n == 248
+
+
+def test_what_a_tick_fell_into_is_not_called_a_tick() -> None:
+    # One gap holds three slots, one began 200 us before its slot, one 10 us before.
+    gaps = ((20e6 - 1_000, 8.2e6), (100e6 - 200_000, 250_000.0), (200e6 - 10_000, 50_000.0))
+    (window,) = simulate(Life(noise_hz=0, gaps=gaps))
+    analysis, _ = analyse(window, Clocks())
+    assert analysis.check.seen == 250
+    assert named(analysis, TICK).spread.n == 246
+    unexplained = named(analysis, "unexplained")
+    assert unexplained.spread.n == 2
+    assert unexplained.parts == (TICK,)
 
 
 def test_a_ticks_jitter_is_how_differently_late_it_starts() -> None:

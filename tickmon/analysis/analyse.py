@@ -55,9 +55,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     held = np.bincount(ticks.holders, minlength=len(gaps_cycles)).astype(np.int32)
     single = (held == 1) & ~preempted & ticks.credible
     tick = tick_cost(window, line, ticks, gaps_cycles, single) if ticks.credible else None
-    causes = causes_of(
-        window, ticks_hz=ticks.hz if tick else None, held=held > 0, preempted=preempted, trains=found
-    )
+    causes = causes_of(window, line, ticks, held=held, preempted=preempted, trains=found)
     shares = share_out(window, gaps_cycles, causes, rest=rest_of(window, among))
     spread = Spread(
         n=window.interruptions,

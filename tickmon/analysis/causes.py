@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.phase import STANDARD_HZ, period_of_ns
+from tickmon.analysis.slots import LATE_NS
 from tickmon.analysis.sources import Cause
+from tickmon.analysis.ticks import Ticks
+from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
 from tickmon.units import significant
 from tickmon.windows import Method, Window
@@ -54,43 +57,64 @@ def origin_of(train: FoundTrain, *, guest: bool) -> str:
 
 def causes_of(
     window: Window,
+    line: Timeline,
+    ticks: Ticks,
     *,
-    ticks_hz: float | None,
-    held: NDArray[np.bool_],
+    held: NDArray[np.int32],
     preempted: NDArray[np.bool_],
     trains: Sequence[FoundTrain],
 ) -> tuple[Cause, ...]:
     """The causes in the order in which they are to blame, the foreign trains last and as in ``trains``.
 
-    A switch to another task comes first: what a tick then costs is not to be seen. ``ticks_hz`` None: what
-    is ``held`` by a tick's slot is no tick.
+    A switch to another task comes first: what a tick then costs is not to be seen. A tick that is not
+    credible is no cause. ``held``: for each detail, how many tick slots it holds.
     """
-    causes = [Cause(name="preemption", kind="preemption", basis="switch", inside=preempted)]
-    if ticks_hz is not None:
-        causes.append(
-            Cause(name=f"kernel tick {_hz_text(ticks_hz)}", kind="tick", basis="phase", inside=held)
-        )
+    causes = [_cause("preemption", "preemption", preempted, basis="switch")]
+    if ticks.credible and ticks.hz is not None:
+        begun = _begun_by_tick(window, line, ticks, held)
+        causes.append(_cause(f"kernel tick {_hz_text(ticks.hz)}", "tick", held > 0, begins=begun))
     for train in trains:
         inside = np.zeros(len(window.details), bool)
         inside[train.members] = True
         host = origin_of(train, guest=window.segment.guest) == "host"
-        causes.append(
-            Cause(
-                name=f"{'host tick' if host else 'train'} {_hz_text(train.hz)}",
-                kind="host" if host else "unknown",
-                basis="phase",
-                inside=inside,
-            )
-        )
+        name = f"{'host tick' if host else 'train'} {_hz_text(train.hz)}"
+        causes.append(_cause(name, "host" if host else "unknown", inside))
     return tuple(causes)
 
 
 def rest_of(window: Window, among: NDArray[np.bool_]) -> tuple[Cause, ...]:
     """What interruptions are in which no cause lies. Samples of the loop method need not be disturbed."""
-    rest = Cause(name="unexplained", kind="unknown", basis="phase", inside=np.ones(len(among), bool))
+    rest = _cause("unexplained", "unknown", np.ones(len(among), bool))
     if window.segment.method is Method.GAP:
         return (rest,)
-    return (Cause(name="undisturbed", kind="unknown", basis="phase", inside=~among), rest)
+    return (_cause("undisturbed", "unknown", ~among), rest)
+
+
+def _begun_by_tick(
+    window: Window, line: Timeline, ticks: Ticks, held: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """The details that began with the tick that they hold, and not with something that a tick fell into.
+
+    A tick is long over when the next one is due, and its interruption does not begin long before its slot.
+    """
+    begun = np.asarray(held == 1)
+    if window.segment.method is Method.GAP:
+        early = line.starts_ns[ticks.holders] < ticks.slots_ns - LATE_NS
+        begun[ticks.holders[early]] = False
+    return begun
+
+
+def _cause(
+    name: str,
+    kind: str,
+    inside: NDArray[np.bool_],
+    *,
+    begins: NDArray[np.bool_] | None = None,
+    basis: str = "phase",
+) -> Cause:
+    return Cause(
+        name=name, kind=kind, basis=basis, inside=inside, begins=inside if begins is None else begins
+    )
 
 
 def _hz_text(hz: float) -> str:

@@ -23,6 +23,8 @@ class Cause:
     basis: str
     inside: NDArray[np.bool_] = field(repr=False)
     """For each of the window's details."""
+    begins: NDArray[np.bool_] = field(repr=False)
+    """Of those, the ones that may have begun with it: it is to blame for no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +42,7 @@ class Shares:
 def share_out(
     window: Window, gaps_cycles: NDArray[np.int64], causes: Sequence[Cause], *, rest: Sequence[Cause]
 ) -> Shares:
-    """Gives every interruption of ``window`` to the first of ``causes`` that lies in it, else of ``rest``.
+    """Gives every interruption of ``window`` to the first of ``causes`` that begins it, else of ``rest``.
 
     ``rest`` says what interruptions are in which no cause is known, and must leave none out; it is no
     cause, so no source has it among its parts. Interruptions without detail make a source of their own,
@@ -50,7 +52,7 @@ def share_out(
     everything = (*causes, *rest)
     label = np.zeros(len(gaps_cycles), np.int64)
     for index in range(len(everything) - 1, -1, -1):
-        label[everything[index].inside] = index
+        label[everything[index].begins] = index
     counts = np.bincount(label * BINS + bins_of(gaps_cycles), minlength=len(everything) * BINS)
     counts = counts.reshape(len(everything), BINS)
     baseline_cycles = window.min_cycles or 0
@@ -65,7 +67,8 @@ def share_out(
             parts = tuple(dict.fromkeys(c.name for c in causes if np.any(c.inside & mine)))
             found.append((index, _source(cause, parts, spread, baseline_cycles)))
     if window.lost:
-        lost = Cause(name="detail lost", kind="detail-lost", basis="phase", inside=label < 0)
+        nowhere = np.zeros(len(label), bool)
+        lost = Cause(name="detail lost", kind="detail-lost", basis="phase", inside=nowhere, begins=nowhere)
         spread = _lost(window, gaps_cycles, counts.sum(axis=0))
         found.append((len(everything), _source(lost, (), spread, baseline_cycles)))
 
