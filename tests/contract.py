@@ -101,8 +101,8 @@ _READING: Mapping[str, object] = {
         ListOf(
             {
                 "hz": float,
-                "phase_ns": float,
-                "jitter_ns": float,
+                "phase_ns": Maybe(float),
+                "jitter_ns": Maybe(float),
                 "expected": int,
                 "seen": int,
                 "origin": re.compile("kernel|host|unknown"),
