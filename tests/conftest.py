@@ -1,0 +1,70 @@
+"""What holds for every test: no sampler is left behind."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PATIENCE_MS = 5000
+"""For a process that was told to end; one that nobody told stays longer than that."""
+
+
+def parent_of(pid: int) -> int | None:
+    """None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name before it may hold blanks and brackets.
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def is_ours(pid: int | None) -> bool:
+    """This process or one below it; also one that is gone: whoever worked for it should be gone too."""
+    while pid is not None and pid not in (os.getpid(), 0):
+        pid = parent_of(pid)
+    return pid != 0
+
+
+def samplers() -> list[int]:
+    """The samplers that this test run started, or that nobody can stop any more."""
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if comm.read_text() != "tickmon-sampler\n":
+                continue
+            arguments = (comm.parent / "cmdline").read_text().split("\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        pid = int(comm.parent.name)
+        # A process that has ended and was not waited for has no arguments any more.
+        owner = int(arguments[2].removeprefix("for pid ")) if len(arguments) > 2 else parent_of(pid)
+        if is_ours(owner):
+            found.append(pid)
+    return found
+
+
+def await_end(pid: int) -> None:
+    """Returns when the process has ended, or is still there after PATIENCE_MS."""
+    try:
+        end = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    poll.poll(PATIENCE_MS)
+    os.close(end)
+
+
+@pytest.fixture(autouse=True)
+def no_sampler_is_left() -> Iterator[None]:
+    """Before and after every test."""
+    assert not samplers()
+    yield
+    for pid in samplers():
+        await_end(pid)
+    assert not samplers()
