@@ -88,6 +88,17 @@ def test_no_time_between_readings_tells_nothing(readings: list[tuple[int, int]])
     assert idle_share(readings) is None
 
 
+def test_without_steps_only_what_is_certain_counts() -> None:
+    assert idle_share([(0, 7), (200_000_000, 27)]) == pytest.approx(0.95)
+
+
+def test_steps_between_the_closest_readings_count() -> None:
+    # 97 % idle. Twice the reader itself was held up, for most of a step.
+    moments_ms = (0, 1, 2, 14, 19, 20, 20.7, 21.5, 175, 176, 177, 178, 183, 184, 185.5, 186, 197, 198)
+    readings = [(round(at_ms * 1e6), int(at_ms * 0.97 // 10)) for at_ms in moments_ms]
+    assert idle_share(readings) == pytest.approx(0.97, abs=0.012)
+
+
 def test_count_that_went_backwards_is_passed_over() -> None:
     readings = list(poll_ends(1.0, 0, 1_000_000))
     readings[5] = (readings[5][0], readings[5][1] - 1)

@@ -63,6 +63,11 @@ def test_every_hz_survives_the_kernels_rounding(hz: int) -> None:
     assert tick.hz == hz
 
 
+def test_half_nanoseconds_are_rounded_up_as_the_kernel_does() -> None:
+    assert tick_ns(300) == 3_333_333
+    assert tick_ns(1024) == 976_563
+
+
 def test_hz_is_checked_against_the_configuration(tmp_path: Path) -> None:
     tick, warnings = kernel_tick(0, CPUS, period_ns=4_000_000, root=plant(tmp_path, config("250")))
     assert tick is not None
@@ -107,6 +112,8 @@ def test_word_of_the_user_is_final(tmp_path: Path) -> None:
 def test_tick_is_due_on_the_dot_or_skewed_by_its_share_of_half_a_period(tmp_path: Path) -> None:
     assert tick_of(tmp_path, cpu=0).phases_ns == (0,)
     assert tick_of(tmp_path, cpu=3).phases_ns == (0, 750_000)
+    # The kernel divides first: 1,666,666 / 8 is cut to 208,333.
+    assert tick_of(tmp_path, cpu=7, period_ns=3_333_333).phases_ns == (0, 7 * 208_333)
 
 
 @pytest.mark.parametrize(

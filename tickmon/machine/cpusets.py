@@ -66,7 +66,7 @@ def _upwards(group: str, mount: Mount) -> Iterator[PurePosixPath]:
     """Where ``mount`` shows ``group``, then each ancestor up to the mount point."""
     path, shown = PurePosixPath(group), PurePosixPath(mount.root)
     point = PurePosixPath(mount.point)
-    if path.is_relative_to(shown) and ".." not in path.parts:
+    if path.is_relative_to(shown):
         for folder in (path, *path.parents):
             if folder != shown:
                 yield point / folder.relative_to(shown)
