@@ -170,6 +170,15 @@ def test_offline_and_foreign_cpus_are_named(capsys: pytest.CaptureFixture[str]) 
     assert f"CPU {unusable[0]} " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [[], ["watch"], ["--cpu", "0"]])
+def test_screen_without_a_terminal_is_refused_and_sample_is_named(command: list[str]) -> None:
+    done = finished(*command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(
+        r"tickmon: the live screen needs a terminal, [^\n]*tickmon sample[^\n]*\n", done.stderr
+    )
+
+
 def test_contradiction_is_an_error_of_usage() -> None:
     with pytest.raises(UsageError):
         parse(["sample", "--format", "seed", "--output", "x.jsonl", "--method", "loop"])

@@ -385,8 +385,23 @@ def test_no_thread_stays_on_the_measured_cpu() -> None:
         assert os.sched_getaffinity(sampler) == {cpu}
 
 
-def test_live_line_is_for_terminals_only() -> None:
-    done = finished("sample", "--cpu", str(spare_cpu()), "--duration", "0.2", "--window", "0.1")
-    assert done.returncode == 0
-    assert done.stderr == ""
+def test_line_a_window_is_for_terminals_only() -> None:
+    argv = ("sample", "--cpu", str(spare_cpu()), "--duration", "0.2", "--window", "0.1")
+    done = finished(*argv)
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("tickmon ")
+
+    terminal, end = os.openpty()
+    done = finished(*argv, stderr=end)
+    os.close(end)
+    assert done.returncode == 0
+    assert os.read(terminal, 1000).count(b"overhead") >= 1
+    os.close(terminal)
+
+
+def test_text_can_be_read_where_only_ascii_is_known() -> None:
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = finished("sample", "--cpu", str(spare_cpu()), "--duration", "0.5", env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "?" not in done.stdout
+    assert " us" in done.stdout

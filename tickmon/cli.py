@@ -7,7 +7,6 @@ was moved off the CPUs to be measured.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import signal
 import sys
@@ -16,7 +15,7 @@ from collections.abc import Sequence
 from tickmon.arguments import parse
 from tickmon.errors import TickmonError
 from tickmon.options import SampleOptions, WatchOptions
-from tickmon.stdout import drop_output, write_output
+from tickmon.stdout import drop_output, take_any_text, write_output
 
 _SIGNALLED = 128
 
@@ -25,9 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     # OpenBLAS would start threads of its own, near the CPU that is measured.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    take_any_text()
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 
 from tickmon.errors import TickmonError
+
+_CLOSEST = {"µ": "u", "–": "-", "·": "-", "…": "."}
+
+
+def take_any_text() -> None:
+    """Lets standard output and error take every character, whatever the locale; what it lacks comes close."""
+    codecs.register_error("closest", _closest)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="closest")
 
 
 def write_output(text: str) -> None:
@@ -29,3 +41,10 @@ def drop_output() -> None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _closest(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_CLOSEST.get(char, "?") for char in lacking), error.end
