@@ -158,6 +158,27 @@ def test_thread_that_hardly_ran_leaves_the_cpu_idle(tmp_path: Path) -> None:
     assert scene.look(1)[1].idle
 
 
+def test_thread_that_got_the_cpu_meanwhile_runs_though_it_was_not_charged(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, {3: 0.0})
+    plant(tmp_path, thread(7, name="woken", cpu=3, run_ns=500))
+
+    def pause(seconds: float) -> None:
+        if seconds > 0.1:
+            plant(tmp_path, thread(7, name="woken", state="R", cpu=3))
+            plant(tmp_path, {"proc/7/schedstat": "500 0 2\n"})
+        scene.pause(seconds)
+
+    use = look([3], root=tmp_path, pause=pause, now_ns=lambda: scene.now_ns)[3]
+    assert use.text == "runs woken"
+
+
+def test_threads_without_an_account_are_seen_while_they_run(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, {0: 0.0})
+    plant(tmp_path, thread(7, name="quiet"))
+    plant(tmp_path, thread(8, name="loud", state="R"))
+    assert scene.look(0)[0].text == "runs loud"
+
+
 def test_threads_of_one_process_are_looked_at_one_by_one(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {0: 0.0, 1: 1.0})
     plant(tmp_path, thread(7, name="main", cpu=0, threads=3))

@@ -256,3 +256,16 @@ def test_priority_is_refused_where_real_time_tasks_have_no_limit(
 
 def test_priority_is_refused_where_the_limit_cannot_be_read(tmp_path: Path) -> None:
     assert "cannot be read" in (priority_refusal(tmp_path) or "")
+
+
+def test_choosing_a_cpu_loads_nothing_that_starts_threads() -> None:
+    # numpy's threads must not start before this process has left the measured CPU.
+    code = """
+import sys
+import tickmon.machine.affinity, tickmon.machine.choose, tickmon.machine.cpus, tickmon.machine.limits
+print({"numpy", "textual", "_cffi_backend"} & set(sys.modules))
+import tickmon.machine.clock, tickmon.machine.host, tickmon.machine.interrupts, tickmon.machine.kernel
+print({"textual", "_cffi_backend"} & set(sys.modules))
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.split() == ["set()", "set()"]

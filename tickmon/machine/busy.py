@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tickmon.machine.files import read_text
 from tickmon.machine.mounts import is_covered, read_mounts
-from tickmon.machine.threads import Thread, own_pid, read_thread, read_threads, run_ns
+from tickmon.machine.threads import Thread, own_pid, read_account, read_thread, read_threads
 from tickmon.units import NS_PER_S, share_text
 
 LOOK_S = 0.2
@@ -75,19 +75,19 @@ def look(
     Two sources, because neither suffices. /proc/stat knows of all work, whoever's, but not whose, and
     counts in steps of 10 ms: see ``idle_share``. The threads have names and are counted in ns, but those of
     other containers and users may be hidden. Work that either shows makes a CPU busy. What this process
-    itself runs meanwhile is nobody's loss. Costs 30 reads of /proc/stat and one of each thread's ``stat``;
-    only threads last seen on ``cpus`` are read again.
+    itself runs meanwhile is nobody's loss. Costs 30 reads of /proc/stat, one of each thread's ``stat``, and
+    two of its ``schedstat`` if it was last seen on one of ``cpus``.
     """
     cpus = frozenset(cpus)
     begin_ns = now_ns()
     readings = _poll(cpus, root, pause, now_ns)
-    before = [(thread, run_ns(thread), now_ns()) for thread in read_threads(root) if thread.cpu in cpus]
+    before = [(thread, read_account(thread), now_ns()) for thread in read_threads(root) if thread.cpu in cpus]
     pause(max(0.0, look_s - _POLLS * _POLL_S - (now_ns() - begin_ns) / NS_PER_S))
     occupants: dict[int, list[Occupant]] = {cpu: [] for cpu in cpus}
     own_shares = dict.fromkeys(cpus, 0.0)
     me = own_pid(root)
-    for thread, ran_ns, at_ns in before:
-        for cpu, share in _ran_on(thread, ran_ns, now_ns() - at_ns).items():
+    for thread, account, at_ns in before:
+        for cpu, share in _ran_on(thread, account, now_ns() - at_ns).items():
             if cpu not in occupants:
                 continue
             if thread.pid == me:
@@ -165,17 +165,19 @@ def _read_idle(cpus: Collection[int], root: Path) -> dict[int, int]:
     return idle
 
 
-def _ran_on(thread: Thread, ran_ns: int | None, elapsed_ns: int) -> dict[int, float | None]:
+def _ran_on(thread: Thread, account: tuple[int, ...] | None, elapsed_ns: int) -> dict[int, float | None]:
     """Where ``thread`` was seen running, now or before, with its share of that CPU's time since."""
+    later_account = read_account(thread)
+    if account is not None and account == later_account and not thread.running:
+        return {}  # It slept all the time: most do.
     places: dict[int, float | None] = {thread.cpu: None} if thread.running else {}
     later = read_thread(thread.path, thread.pid)
     if later is None:
         return places
     if later.running:
         places.setdefault(later.cpu, None)
-    later_ns = run_ns(later)
-    if later.cpu == thread.cpu and ran_ns is not None and later_ns is not None and elapsed_ns > 0:
-        share = min(1.0, (later_ns - ran_ns) / elapsed_ns)
+    if later.cpu == thread.cpu and account is not None and later_account is not None and elapsed_ns > 0:
+        share = min(1.0, (later_account[0] - account[0]) / elapsed_ns)
         # A thread that never left a nohz_full CPU was not charged yet: it runs all the same.
         if share > 1 - IDLE_SHARE:
             places[thread.cpu] = share

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tickmon.machine.files import read_text
 from tickmon.text import harmless
 
 MOST_THREADS = 20_000
-"""More are not looked at: half a second's work."""
+"""More are not looked at: that alone takes half a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,33 +55,33 @@ def read_threads(root: Path = Path("/")) -> Iterator[Thread]:
 
 def read_thread(path: str, pid: int) -> Thread | None:
     """The thread whose folder is ``path``; None when it ended."""
-    text = read_text(f"{path}/stat") or ""
     # The name stands in brackets and may hold any, so the last closing one ends it.
-    head, _, tail = text.rpartition(")")
-    fields = tail.split()
+    head, _, tail = _read(f"{path}/stat").rpartition(b")")
+    fields = tail.split(None, 37)
     try:
         return Thread(
             path=path,
             pid=pid,
-            name=harmless(head.partition("(")[2], 24),
+            name=harmless(head.partition(b"(")[2].decode("utf-8", "replace"), 24),
             cpu=int(fields[36]),
-            running=fields[0] == "R",
+            running=fields[0] == b"R",
             threads=int(fields[17]),
         )
     except (ValueError, IndexError):
         return None
 
 
-def run_ns(thread: Thread) -> int | None:
-    """How long it has run so far; None when the kernel does not count.
+def read_account(thread: Thread) -> tuple[int, ...] | None:
+    """Its time on a CPU in ns, its time waiting for one, and how often it got one; None when not counted.
 
-    Of what was not charged yet nothing: up to a tick, on a nohz_full CPU up to a second
-    (Documentation/scheduler/sched-stats.rst).
+    What was not charged yet is missing: up to a tick, on a nohz_full CPU up to a second
+    (Documentation/scheduler/sched-stats.rst). That it got a CPU is counted at once.
     """
     try:
-        return int((read_text(f"{thread.path}/schedstat") or "").split()[0])
-    except (ValueError, IndexError):
+        ran_ns, waited_ns, times = map(int, _read(f"{thread.path}/schedstat").split())
+    except ValueError:
         return None
+    return ran_ns, waited_ns, times
 
 
 def own_pid(root: Path = Path("/")) -> int:
@@ -91,6 +90,20 @@ def own_pid(root: Path = Path("/")) -> int:
         return int(os.readlink(root / "proc/self"))
     except (OSError, ValueError):
         return os.getpid()
+
+
+def _read(path: str) -> bytes:
+    """One read without a file object: there may be thousands, and these files fit into a page."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, 4096)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
 
 
 def _numbers(folder: Path) -> list[str]:
