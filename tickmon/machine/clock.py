@@ -65,7 +65,9 @@ def read_clock_source(info: CpuInfo, root: Path = Path("/")) -> ClockSource:
         text = "the kernel's clocksource cannot be read, so nothing vouches for the counter"
         warnings.append(ReadingWarning(code="counter_unvouched", message=text))
     elif name not in _COUNTERS and "tsc" not in available:
-        text = f"the kernel does not trust the counter (clocksource {harmless(name)}): the reading may be wrong"
+        text = (
+            f"the kernel does not trust the counter (clocksource {harmless(name)}): the reading may be wrong"
+        )
         warnings.append(ReadingWarning(code="counter_untrusted", message=text))
     missing = [flag for flag in ("constant_tsc", "nonstop_tsc") if flag not in info.flags]
     if "tsc" in info.flags and missing:
