@@ -168,6 +168,15 @@ def test_loop_samples_lie_in_the_histogram_whatever_the_clock_speed() -> None:
     assert histogram["counts"][0] == histogram["counts"][-1] == 0
 
 
+def test_sample_shorter_than_thought_possible_is_counted_below_the_first_edge() -> None:
+    segment = make_segment(method=Method.LOOP)
+    histogram = lines.window_line(read_one(make_window([(0, 100), (200, 6_800)], segment=segment)))[
+        "histogram"
+    ]
+    assert isinstance(histogram, dict)
+    assert histogram["counts"][0] == 1
+
+
 def test_events_count_from_the_start_of_their_window() -> None:
     second = three_windows()[1]
     (line,) = [parsed(line, kind="events") for line in lines.event_lines(second)]
