@@ -18,6 +18,7 @@ from tests.making import Life, make_segment, read_at, simulate, simulate_loop
 from tickmon.analysis.readings import Analysis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
+from tickmon.tui.feed import Feed
 from tickmon.windows import Ended, Event, Method, ReadingWarning, RowChange, Segment, Settings, Window
 
 LIFE = Life(
@@ -178,10 +179,12 @@ class PlayedSource(ScriptedSource):
     def _play(self, on_event: Callable[[Event], None]) -> None:
         window_s = self.settings.window_s
         on_event(_as_of_now(early_look(self.segment), 0.1))
-        for window in scripted_windows(self.segment, round(300 / window_s), first=self.first_window):
+        # Making them takes a while, which must not delay the first picture.
+        self._over.wait(window_s)
+        for window in scripted_windows(self.segment, round(100 / window_s), first=self.first_window):
+            on_event(_as_of_now(window, window_s))
             if self._over.wait(window_s):
                 return
-            on_event(_as_of_now(window, window_s))
         on_event(Ended(error=None))
 
 
@@ -196,8 +199,6 @@ def pretend_to_save(window: Window, _analysis: Analysis) -> Path:
 
 def main() -> int:
     """The live screen on the scripted machine."""
-    from tickmon.tui.app import TickmonApp
-    from tickmon.tui.run import run_screen
     from tickmon.tui.terminal import check_terminal, speaks_utf8
 
     parser = argparse.ArgumentParser()
@@ -205,13 +206,19 @@ def main() -> int:
     parser.add_argument("--ascii", action="store_true")
     options = parser.parse_args()
     check_terminal()
+    settings = Settings(cpu=options.cpus - 1)
+    feed = Feed(open_source=PlayedSource, keep_away=lambda cpu: None)
+    feed.switch(settings, "start")
+
+    from tickmon.tui.app import TickmonApp
+    from tickmon.tui.run import run_screen
+
     app = TickmonApp(
-        settings=Settings(cpu=options.cpus - 1),
+        settings=settings,
         cpus=scripted_cpus(options.cpus),
-        open_source=PlayedSource,
+        feed=feed,
         save_snapshot=pretend_to_save,
         look=look_idle,
-        keep_away=lambda cpu: None,
         why=f"CPU {options.cpus - 1} is measured: isolated, nohz_full and idle",
         ascii_only=options.ascii or not speaks_utf8(),
     )

@@ -16,8 +16,7 @@ from tickmon.ready import Ready
 from tickmon.recording import save_snapshot
 from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
-from tickmon.tui.app import TickmonApp
-from tickmon.tui.run import run_screen
+from tickmon.tui.feed import Feed
 from tickmon.tui.terminal import speaks_utf8
 from tickmon.windows import Settings, Window, WindowSource
 
@@ -34,13 +33,20 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
         return save_snapshot(analysis, header, Path())
 
     cpu = ready.chosen[0]
+    settings = settings_for(asked.measure, cpu)
+    feed = Feed(open_source=open_source, keep_away=lambda cpu: keep_away((cpu,), ready.cpus))
+    feed.switch(settings, "start")
+
+    # Textual takes a while to load; the sampler is at work meanwhile.
+    from tickmon.tui.app import TickmonApp
+    from tickmon.tui.run import run_screen
+
     app = TickmonApp(
-        settings=settings_for(asked.measure, cpu),
+        settings=settings,
         cpus=ready.cpus,
-        open_source=open_source,
+        feed=feed,
         save_snapshot=save,
         look=look,
-        keep_away=lambda cpu: keep_away((cpu,), ready.cpus),
         named=ready.named,
         why=f"CPU {cpu} is measured: {ready.reason}" if ready.reason else "",
         ascii_only=asked.ascii or not speaks_utf8(),

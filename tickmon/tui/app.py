@@ -26,7 +26,7 @@ from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
-from tickmon.tui.feed import Fault, Feed, News, OpenSource
+from tickmon.tui.feed import Fault, Feed, News
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.help import Help
@@ -83,20 +83,18 @@ class TickmonApp(App[int]):
         *,
         settings: Settings,
         cpus: Cpus,
-        open_source: OpenSource,
+        feed: Feed,
         save_snapshot: Callable[[Window, Analysis], Path],
         look: Callable[[Collection[int]], Mapping[int, CpuUse]],
-        keep_away: Callable[[int], str | None],
         named: Collection[int] = (),
         why: str = "",
         ascii_only: bool = False,
     ) -> None:
-        """``settings`` are the first ones; their CPU has been agreed to.
+        """``settings`` are the first ones: ``feed`` is opening them, and their CPU has been agreed to.
 
         ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
-        some CPUs are busy with (0.2 s); ``keep_away`` moves this process's threads away from a CPU, or says
-        why it cannot. ``named`` are the CPUs that the user consented to, ``why`` is one line on why the
-        first CPU is the first.
+        some CPUs are busy with (0.2 s). ``named`` are the CPUs that the user consented to, ``why`` is one
+        line on why the first CPU is the first.
         """
         super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
@@ -104,42 +102,37 @@ class TickmonApp(App[int]):
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
         self.session = Session(settings, cpus)
+        self.session.opened(feed.turn)
         self._save_snapshot = save_snapshot
         self._look = look
         self._why = why
         self._consented = {settings.cpu, *named}
-        self._feed = Feed(open_source=open_source, keep_away=keep_away, tell=self._tell)
+        self.feed = feed
         self._drawn_s = 0.0
         self._rest: Timer | None = None
         self._next_draw: Timer | None = None
         self._aging: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = THEMES[0].name
+        # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
+        self.set_reactive(App.theme, THEMES[0].name)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_default_screen(self) -> MainScreen:
         """The main screen lies beneath all others."""
         return MainScreen()
 
     def on_mount(self) -> None:
-        """Starts the first source."""
-        self._open("start")
+        """Draws the first picture, with a reading if there is one by now."""
+        self.feed.listen(self._tell)
         self.draw()
         if self._why:
             self.notify(self._why, timeout=12, markup=False)
 
     # -- the feed -------------------------------------------------------------------------------
 
-    def start_feed(self) -> None:
-        """Starts the thread that runs sources."""
-        self._feed.start()
-
-    def stop_feed(self, timeout_s: float) -> None:
-        """Stops what runs; waits no longer than ``timeout_s``."""
-        self._feed.close(timeout_s)
-
     def _open(self, reason: str) -> None:
-        self.session.opened(self._feed.switch(self.session.settings, reason))
+        self.session.opened(self.feed.switch(self.session.settings, reason))
 
     def _tell(self, turn: int, news: News) -> None:
         """Called from other threads; what comes after the end is for nobody."""
@@ -333,8 +326,8 @@ class TickmonApp(App[int]):
         driver = self._driver
         if not isinstance(driver, TerminalDriver):
             return
-        self._feed.switch(None, "jump")
-        await asyncio.to_thread(self._feed.wait_settled, _SUSPEND_S)
+        self.feed.switch(None, "jump")
+        await asyncio.to_thread(self.feed.wait_settled, _SUSPEND_S)
         # Between these two nothing else runs on the event loop, so nothing is drawn.
         driver.suspend()
         self.session.reason = self.session.reason or "jump"

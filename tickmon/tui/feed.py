@@ -55,23 +55,17 @@ class Feed:
     """Opens and stops sources one after another; only the newest request counts.
 
     Stopping a source waits for its sampler, so all of that happens in the feed's own thread and never on
-    the event loop of the screen. Windows are analysed in the thread of the source that made them.
+    the event loop of the screen. Windows are analysed in the thread of the source that made them. Nothing
+    here needs Textual, so the first sampler is at work while that is being loaded.
     """
 
-    def __init__(
-        self,
-        *,
-        open_source: OpenSource,
-        keep_away: Callable[[int], str | None],
-        tell: Callable[[int, News], None],
-    ) -> None:
-        """``keep_away(cpu)`` moves this process's threads away from a CPU, or says why it cannot.
-
-        ``tell(turn, news)`` is called from other threads, with the turn that ``switch`` had returned.
-        """
+    def __init__(self, *, open_source: OpenSource, keep_away: Callable[[int], str | None]) -> None:
+        """``keep_away(cpu)`` moves this process's threads away from a CPU, or says why it cannot."""
         self._open_source = open_source
         self._keep_away = keep_away
-        self._tell = tell
+        self._listener: Callable[[int, News], None] | None = None
+        self._unheard: list[tuple[int, News]] = []
+        self._listening = threading.Lock()
         self._changed = threading.Condition()
         self._request: _Request | None = None
         self._turn = 0
@@ -83,9 +77,18 @@ class Feed:
         self._trend = NO_TREND
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
-    def start(self) -> None:
-        """Starts the thread."""
-        self._thread.start()
+    @property
+    def turn(self) -> int:
+        """Of the newest request; 0 before the first."""
+        return self._turn
+
+    def listen(self, tell: Callable[[int, News], None]) -> None:
+        """Has ``tell(turn, news)`` called, from other threads, for what came so far and what is to come."""
+        with self._listening:
+            self._listener = tell
+            for turn, news in self._unheard:
+                tell(turn, news)
+            self._unheard.clear()
 
     def switch(self, settings: Settings | None, reason: str) -> int:
         """Has what runs replaced by a source for ``settings``; returns the turn of its news at once."""
@@ -94,7 +97,9 @@ class Feed:
             self._request = _Request(self._turn, settings, reason)
             self._settled.clear()
             self._changed.notify()
-            return self._turn
+        if self._thread.ident is None:
+            self._thread.start()
+        return self._turn
 
     def wait_settled(self, timeout_s: float) -> bool:
         """Waits until the newest request was carried out; False when that took too long."""
@@ -107,6 +112,13 @@ class Feed:
             self._changed.notify()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+
+    def _tell(self, turn: int, news: News) -> None:
+        with self._listening:
+            if self._listener is None:
+                self._unheard.append((turn, news))
+            else:
+                self._listener(turn, news)
 
     def _run(self) -> None:
         source: WindowSource | None = None

@@ -27,8 +27,6 @@ Ink = Literal[
 ]
 """What a piece of text is; the theme says what that looks like."""
 
-INKS: tuple[Ink, ...] = Ink.__args__  # type: ignore[attr-defined]
-
 
 class Piece(NamedTuple):
     """Some text of one ink; a click on it does ``action``."""

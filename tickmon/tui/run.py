@@ -28,9 +28,8 @@ def run_screen(app: TickmonApp) -> int:
     excepthook, threading.excepthook = threading.excepthook, on_thread_error
     try:
         with guard.watching():
-            app.start_feed()
             code = app.run()
-            app.stop_feed(_STOP_S)
+            app.feed.close(_STOP_S)
     finally:
         threading.excepthook = excepthook
     if guard.signal is not None:

@@ -1,8 +1,13 @@
-"""Our themes: dark, light, and one for people who do not tell red from green."""
+"""Our themes: dark, light, one for people who do not tell red from green; and what each ink looks like."""
 
 from __future__ import annotations
 
+from functools import cache
+
+from rich.style import Style
 from textual.theme import Theme
+
+from tickmon.tui.rows import Ink
 
 THEMES = (
     Theme(
@@ -83,3 +88,50 @@ THEMES = (
     ),
 )
 """The first is the default; ``t`` goes through them."""
+
+_STYLES: dict[Ink, str] = {
+    "plain": "foreground",
+    "label": "ink-label",
+    "faint": "ink-faint",
+    "value": "bold ink-value",
+    "head": "bold primary",
+    "large": "bold ink-value",
+    "tick": "ink-tick",
+    "train": "ink-train",
+    "rest": "ink-rest",
+    "line": "primary",
+    "older": "ink-older",
+    "good": "success",
+    "warn": "bold warning",
+    "bad": "bold error",
+    "bar": "bold foreground on ink-bar",
+    "live": "bold ink-on on success",
+    "paused": "bold ink-on on warning",
+    "key": "bold ink-value",
+}
+_COLOURLESS: dict[Ink, str] = {
+    "label": "dim",
+    "faint": "dim",
+    "older": "dim",
+    "value": "bold",
+    "head": "bold",
+    "large": "bold",
+    "warn": "bold",
+    "bad": "bold reverse",
+    "bar": "bold underline",
+    "live": "bold underline",
+    "paused": "bold reverse",
+    "key": "bold",
+}
+"""Without colours, what must not be missed is in reverse."""
+
+
+@cache
+def ink_style(ink: Ink, theme_name: str, *, colourless: bool) -> Style:
+    """How an ink is drawn; resolved here and not in CSS, which would do it anew for every part."""
+    if colourless:
+        return Style.parse(_COLOURLESS.get(ink, ""))
+    theme = next(theme for theme in THEMES if theme.name == theme_name)
+    colours = {"primary": theme.primary, **theme.variables}
+    colours |= {name: getattr(theme, name) for name in ("foreground", "success", "warning", "error")}
+    return Style.parse(" ".join(colours.get(word, word) for word in _STYLES[ink].split()))

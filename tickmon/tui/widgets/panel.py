@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,7 +11,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tickmon.tui.rows import INKS, Piece, Row, changed_spans, fit
+from tickmon.tui.rows import Piece, Row, changed_spans, fit
+from tickmon.tui.themes import ink_style
 from tickmon.tui.view import View
 
 Draw = Callable[[View, int, int], list[Row]]
@@ -21,8 +21,6 @@ Draw = Callable[[View, int, int], list[Row]]
 
 class Panel(Widget):
     """Shows what its drawing function makes of a view."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
 
     view: reactive[View | None] = reactive(None, repaint=False, init=False)
     """What is shown; None as long as there is nothing."""
@@ -67,5 +65,5 @@ class Panel(Widget):
             self.refresh(*regions)
 
     def _style(self, piece: Piece) -> Style:
-        style = self.get_component_rich_style(f"ink--{piece.ink}")
+        style = self.rich_style + ink_style(piece.ink, self.app.theme, colourless=self.app.no_color)
         return style + Style(meta={"@click": piece.action}) if piece.action else style
