@@ -72,6 +72,16 @@ def test_the_skewed_phase_is_taken_when_the_first_candidate_is_empty() -> None:
     assert analysis.tick.phase_ns == 500_000
 
 
+def test_a_phase_at_which_every_fourth_slot_is_held_is_not_the_ticks() -> None:
+    # Another timer keeps whole 16 ms of CLOCK_MONOTONIC; the tick is due at its skewed phase.
+    timer = tuple((16e6 * number + 500, 3_000.0) for number in range(1, 312))
+    segment = make_segment(kernel_tick=make_tick(phases_ns=(0, 500_000)))
+    analysis = last_of(Life(phase_ns=500_000, gaps=timer), segment)
+    assert found(analysis) == (250, 250, "ok")
+    assert analysis.tick is not None
+    assert analysis.tick.phase_ns == 500_000
+
+
 @pytest.mark.parametrize("phase_ns", [1_234_567, 3_900_000])
 def test_an_unknown_phase_is_fitted_and_kept(phase_ns: int) -> None:
     analyses, clocks = analyse_all(simulate(Life(phase_ns=phase_ns), ends_ns=SECONDS))
@@ -93,9 +103,19 @@ def test_a_fitted_phase_lies_where_the_ticks_start_whatever_runs_just_before_the
     assert analyses[-1].tick.spread.median_cycles == pytest.approx(120_000, rel=0.05)
 
 
-def test_a_fitted_phase_is_the_kernels_and_not_that_of_a_host_at_the_same_rate() -> None:
+@pytest.mark.parametrize("phase_ns", [0, 20_000, 3_990_000])
+def test_a_phase_at_either_end_of_the_period_is_fitted_like_any_other(phase_ns: int) -> None:
+    segment = make_segment(kernel_tick=make_tick(phases_ns=(1_000_000,)))
+    _, clocks = analyse_all(simulate(Life(phase_ns=phase_ns), segment=segment, ends_ns=(1e9,)))
+    assert clocks.phase_ns is not None
+    off_ns = (clocks.phase_ns - phase_ns + 2_000_000) % 4_000_000 - 2_000_000
+    assert abs(off_ns) < 1_000
+
+
+@pytest.mark.parametrize("host_hz", [249.995, 250.0005])
+def test_a_fitted_phase_is_the_kernels_and_not_that_of_a_host_at_the_same_rate(host_hz: float) -> None:
     segment = make_segment(guest=True)
-    life = Life(phase_ns=2_500_000, host_hz=249.995, host_ns=20_000)
+    life = Life(phase_ns=2_500_000, host_hz=host_hz, host_ns=20_000)
     analyses, clocks = analyse_all(simulate(life, segment=segment, ends_ns=SECONDS))
     assert clocks.phase_ns == pytest.approx(2_500_000, abs=2_000)
     assert {found(a) for a in analyses} == {(250, 250, "ok")}
@@ -118,6 +138,14 @@ def test_the_known_phase_stays_while_no_tick_comes() -> None:
     analyses, after = analyse_all(stopped, clocks)
     assert {a.check.verdict for a in analyses} == {"stopped"}
     assert after.phase_ns == clocks.phase_ns
+
+
+def test_a_known_phase_whose_slots_are_empty_is_found_anew() -> None:
+    first, second = simulate(Life(phase_ns=1_234_567), ends_ns=(1e9, 2e9))
+    _, clocks = analyse(first, Clocks())
+    analysis, after = analyse(second, replace(clocks, phase_ns=3_000_000))
+    assert after.phase_ns == pytest.approx(1_234_567, abs=1_000)
+    assert found(analysis)[2] == "ok"
 
 
 def test_a_slewed_clock_does_not_make_the_count_drift() -> None:
@@ -174,6 +202,19 @@ def test_ticks_that_do_not_come_are_missing() -> None:
     assert 190 <= analysis.check.seen <= 195
 
 
+def test_ticks_that_cease_at_a_known_phase_are_missing_and_not_unknown() -> None:
+    _, clocks = analyse(simulate(Life(), ends_ns=(1e9,))[0], Clocks())
+    analysis, _ = analyse(simulate(Life(hz=None), ends_ns=(1e9, 2e9))[1], clocks)
+    assert analysis.check.verdict == "missing"
+    assert analysis.check.seen is not None
+    assert analysis.check.seen < 15
+
+
+def test_too_few_slots_to_tell_are_believed_to_be_the_ticks() -> None:
+    (window,) = simulate(replace(QUIET, missing=(1,)), ends_ns=(7e6,))
+    assert found(analyse(window, Clocks())[0]) == (2, 1, "ok")
+
+
 @pytest.mark.parametrize(
     ("given_hz", "real_hz"), [(100, 250), (100, 1000), (250, 1000), (250, 300), (125, 250)]
 )
@@ -211,6 +252,21 @@ def test_a_drifting_host_tick_is_not_extra(host_hz: float) -> None:
     windows = simulate(life, segment=segment, ends_ns=SECONDS, monotonic_ns=MONOTONIC_NS - 300_000)
     analyses, _ = analyse_all(windows)
     assert {a.check.verdict for a in analyses} == {"ok"}
+
+
+def test_a_host_that_keeps_the_kernels_time_but_starts_later_than_the_tick_is_not_extra() -> None:
+    segment = make_segment(guest=True)
+    windows = simulate(
+        Life(host_hz=1000), segment=segment, ends_ns=SECONDS, monotonic_ns=MONOTONIC_NS - 280_000
+    )
+    analyses, _ = analyse_all(windows)
+    assert {a.check.verdict for a in analyses} == {"ok"}
+
+
+def test_the_kernels_own_word_for_its_rate_is_not_outdone_by_another_train() -> None:
+    # The tick is stopped, and something else keeps the kernel's time at 300 Hz.
+    segment = make_segment(kernel_tick=make_tick(250, may_stop=True))
+    assert last_of(Life(hz=300), segment).check.verdict == "stopped"
 
 
 def test_another_tasks_timer_on_whole_milliseconds_is_not_extra() -> None:

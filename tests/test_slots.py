@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickmon.analysis.slots import LATE_NS, Gaps, Lattice, weigh
+from tickmon.analysis.slots import LATE_NS, Gaps, Lattice, start_delays, weigh
 
 PERIOD_NS = 4_000_000.0
 
@@ -108,6 +108,20 @@ def test_noise_that_holds_every_slot_is_no_evidence_for_any_phase() -> None:
     assert dense.full
     assert not dense.beyond_chance
     assert not dense.telling
+    assert not dense.convincing
+
+
+def test_slots_held_by_chance_alone_are_not_mostly_held_however_many_they_are() -> None:
+    noisy = weigh(ticking(noise_hz=20_000), due(1e6), PERIOD_NS)
+    assert noisy.held > 0.6 * noisy.slots
+    assert not noisy.mostly_held
+    assert weigh(ticking(noise_hz=20_000), due(0), PERIOD_NS).mostly_held
+
+
+def test_an_interruption_that_began_long_before_its_slot_says_nothing_of_a_delay() -> None:
+    gaps = gaps_at((0, 500_000), (1_000_000, 4_000), (1_999_300, 4_000))
+    slots = np.array([400_000.0, 999_000.0, 2_000_000.0])
+    assert start_delays(gaps, slots, gaps.holding(slots)).tolist() == [1_000.0, -700.0]
 
 
 def test_a_train_that_drifts_through_the_slots_is_not_the_kernels() -> None:

@@ -197,11 +197,6 @@ def _runs_at(
 
 
 def _runs(holds: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """The indices of each run of True on a circle."""
+    """The indices of each run of True. One that goes on at the other end makes two, of the same train."""
     marked = np.flatnonzero(holds)
-    if not len(marked):
-        return []
-    runs = np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1)
-    if len(runs) > 1 and holds[0] and holds[-1]:
-        runs[0] = np.concatenate([runs.pop(), runs[0]])
-    return runs
+    return np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1) if len(marked) else []

@@ -25,6 +25,7 @@ ENOUGH_SLOTS = 1024
 """Evidence is weighed on so many slots, spread over the window: more would not make it stronger."""
 
 _SIGMAS = 5.0
+_ENOUGH_DELAYS = 16
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -162,13 +163,10 @@ def _chance_share(gaps: Gaps, slots_ns: NDArray[np.float64], period_ns: float) -
 def _drift(delays_ns: NDArray[np.float64]) -> tuple[float, float]:
     """The change of the median from the first half to the second, and its standard error."""
     half = len(delays_ns) // 2
-    if half < 4:
+    if half < _ENOUGH_DELAYS:
         return 0.0, math.inf
-    halves = (delays_ns[:half], delays_ns[half:])
-    medians = [float(np.median(part)) for part in halves]
+    before, after = float(np.median(delays_ns[:half])), float(np.median(delays_ns[half:]))
+    apart_ns = np.concatenate([delays_ns[:half] - before, delays_ns[half:] - after])
     # 1.4826 makes a median deviation a standard deviation, 1.2533 a mean's error a median's.
-    variances = [
-        (1.4826 * 1.2533 * float(np.median(np.abs(part - middle)))) ** 2 / len(part)
-        for part, middle in zip(halves, medians, strict=True)
-    ]
-    return medians[1] - medians[0], math.sqrt(sum(variances))
+    error_ns = 1.4826 * 1.2533 * float(np.median(np.abs(apart_ns))) / math.sqrt(half)
+    return after - before, math.sqrt(2) * error_ns
