@@ -18,7 +18,8 @@ from tests.readings import (
     three_windows,
 )
 from tickmon.analysis.readings import Analysis, Check
-from tickmon.report import WIDTH, check_text, live_text, reading_text
+from tickmon.layout import WIDTH
+from tickmon.report import check_text, live_text, reading_text
 from tickmon.windows import ReadingWarning
 
 

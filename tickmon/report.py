@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -11,16 +10,11 @@ from tickmon.analysis.readings import Analysis, BaselineVerdict, Check
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.formats.lines import Header
+from tickmon.layout import labelled, table
 from tickmon.units import count_text, cycles_to_ns, duration_text, share_text, significant
 from tickmon.windows import Method, Segment
 
-WIDTH = 78
-"""A mail shows so many columns without breaking them."""
-
 WORST_SHOWN = 5
-
-_LABEL = 11
-"""Columns that the word in front of a line takes."""
 
 _VERDICTS = {
     "ok": "",
@@ -41,7 +35,7 @@ def reading_text(header: Header, summary: Summary, *, windows: int) -> str:
         _sources(analysis),
         _trains(analysis),
         _worst(analysis),
-        _labelled("warning", *(warning.message for warning in analysis.warnings)),
+        labelled("warning", *(warning.message for warning in analysis.warnings)),
     )
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in map(list, paragraphs) if lines)
 
@@ -60,7 +54,7 @@ def comparison_text(summaries: Sequence[Summary]) -> str:
                 analysis.check.verdict,
             ]
         )
-    return "".join(f"{line}\n" for line in _table(rows))
+    return "".join(f"{line}\n" for line in table(rows))
 
 
 def live_text(analysis: Analysis) -> str:
@@ -101,15 +95,15 @@ def _conditions(header: Header, analysis: Analysis, windows: int) -> Iterator[st
     segment = window.segment
     length_s = window.length_cycles / analysis.tsc_hz
     yield f"tickmon {tickmon.__version__}: CPU {segment.cpu} of {host.name or 'an unknown host'}"
-    yield from _labelled(
+    yield from labelled(
         "measured",
         f"{window.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, {significant(length_s, 4)} s "
         f"in {count_text(windows)} {'window' if windows == 1 else 'windows'}",
     )
-    yield from _labelled("kernel", ", ".join(_kernel_parts(header, segment)))
-    yield from _labelled("processor", host.cpu_model or "unknown")
-    yield from _labelled("counter", _counter_text(header, analysis))
-    yield from _labelled("method", _method_text(analysis))
+    yield from labelled("kernel", ", ".join(_kernel_parts(header, segment)))
+    yield from labelled("processor", host.cpu_model or "unknown")
+    yield from labelled("counter", _counter_text(header, analysis))
+    yield from labelled("method", _method_text(analysis))
 
 
 def _kernel_parts(header: Header, segment: Segment) -> Iterator[str]:
@@ -151,11 +145,11 @@ def _findings(summary: Summary) -> Iterator[str]:
     analysis = summary.analysis
     window = analysis.window
     length_s = window.length_cycles / analysis.tsc_hz
-    yield from _labelled("baseline", _baseline_text(analysis))
+    yield from labelled("baseline", _baseline_text(analysis))
     if analysis.baseline_verdict:
-        yield from _labelled("", _verdict_text(analysis.baseline_verdict))
+        yield from labelled("", _verdict_text(analysis.baseline_verdict))
     what = "samples" if window.segment.method is Method.LOOP else "interruptions"
-    yield from _labelled(
+    yield from labelled(
         "overhead",
         f"{share_text(analysis.overhead_share)} of the CPU: "
         f"{_duration(analysis.overhead_cycles, analysis)} in {significant(length_s, 4)} s, "
@@ -163,16 +157,16 @@ def _findings(summary: Summary) -> Iterator[str]:
         _percentiles_text(summary),
     )
     if window.lost:
-        yield from _labelled("", f"{count_text(window.lost)} of them without detail; all sums hold them")
+        yield from labelled("", f"{count_text(window.lost)} of them without detail; all sums hold them")
     if analysis.tick:
         tick = analysis.tick
-        yield from _labelled(
+        yield from labelled(
             "tick",
             f"{tick.hz:g} Hz, {_spread_text(tick.spread, analysis)}, "
             f"{share_text(tick.overhead_share)} of the CPU (n = {count_text(tick.spread.n)})",
         )
     hz = window.segment.kernel_tick.hz if window.segment.kernel_tick else None
-    yield from _labelled("check", check_text(analysis.check, hz))
+    yield from labelled("check", check_text(analysis.check, hz))
 
 
 def _baseline_text(analysis: Analysis) -> str:
@@ -223,7 +217,7 @@ def _sources(analysis: Analysis) -> Iterator[str]:
         ]
         for source in analysis.sources
     ]
-    yield from _table(rows)
+    yield from table(rows)
 
 
 def _trains(analysis: Analysis) -> Iterator[str]:
@@ -243,11 +237,11 @@ def _trains(analysis: Analysis) -> Iterator[str]:
         ]
         for train in analysis.trains
     ]
-    yield from _table(rows)
+    yield from table(rows)
 
 
 def _worst(analysis: Analysis) -> Iterator[str]:
-    yield from _labelled(
+    yield from labelled(
         "worst",
         *(
             f"{_duration(worst.gap_cycles, analysis):>8} at {_clock_text(worst.at)}"
@@ -286,19 +280,3 @@ def _spread_text(spread: Spread, analysis: Analysis) -> str:
 
 def _duration(cycles: float | None, analysis: Analysis) -> str:
     return duration_text(None if cycles is None else cycles_to_ns(cycles, analysis.tsc_hz))
-
-
-def _labelled(label: str, *texts: str) -> Iterator[str]:
-    """Each text broken into lines, with the label in front of the first."""
-    for text in texts:
-        for line in textwrap.wrap(text, WIDTH - _LABEL, break_on_hyphens=False):
-            yield f"{label:<{_LABEL}}{line}"
-            label = ""
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The first column to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        numbers = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join([f"{row[0]:<{widths[0]}}", *numbers]).rstrip()

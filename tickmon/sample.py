@@ -136,8 +136,8 @@ def run(
         finally:
             run.stop()
         end = _end(run, readings)
-        if end.outcomes:
-            write(stream.end(end))
+        if end.outcomes and (text := stream.end(end)):
+            write(text)
     if asked.format == "seed":
         _show("".join(map(_seed_words, end.outcomes)))
     if run.error is not None:
