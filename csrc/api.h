@@ -40,10 +40,10 @@ enum tm_end {
 /* Steps of the start that the kernel can refuse. */
 enum tm_stage {
 	TM_STAGE_NONE = 0,
-	TM_STAGE_REGION = 1,   /* the shared memory was not what it must be */
+	TM_STAGE_REGION = 1,   /* the shared memory was not what it must be: error is the exit code */
 	TM_STAGE_PIN = 2,      /* sched_setaffinity */
 	TM_STAGE_PRIORITY = 3, /* sched_setscheduler */
-	TM_STAGE_COUNTER = 4,  /* the counter does not move, or may not be read */
+	TM_STAGE_COUNTER = 4,  /* it does not move */
 };
 
 /* What a sampler is told when it starts. */
@@ -52,9 +52,11 @@ struct tm_settings {
 	int32_t method;   /* enum tm_method */
 	int32_t priority; /* of SCHED_FIFO; 0 leaves the policy alone */
 	uint64_t threshold_cycles;       /* a gap above it is an interruption; 0: find it */
-	uint64_t threshold_floor_cycles; /* what is found is never below this */
+	uint64_t threshold_floor_cycles; /* what is found is never below this; nor is the limit for the read after
+					  * an interruption, which holds the time of booking it */
 	uint64_t loop_size;              /* iterations of one sample of the loop method */
-	uint64_t samples;                /* of one pass of the loop method; 0: without end */
+	uint64_t samples;                /* of one pass of the loop method; 0: without end. When the counter
+					  * goes back the pass begins anew: then the last ones are the pass */
 	uint64_t lease_cycles;           /* of running time without tm_status() before it ends by itself */
 };
 
@@ -69,7 +71,8 @@ enum tm_exclusion_code { TM_BACKWARDS = 1, TM_MOVED = 2 };
 /* Something that is no interruption and must not be taken for one. */
 struct tm_exclusion {
 	uint64_t start_cycles; /* the last read before it */
-	uint64_t cycles;       /* how far the counter went back, or how long the gap of the move was */
+	uint64_t cycles;       /* how far the counter went back, or how long the gap of the move was; 0 when
+				* that is not known */
 	int32_t code;          /* enum tm_exclusion_code */
 	int32_t cpu;           /* where the sampler was found */
 };
@@ -78,7 +81,7 @@ struct tm_exclusion {
 struct tm_window {
 	uint64_t start_cycles;
 	uint64_t end_cycles;
-	uint64_t reads;         /* gaps: counter reads after start_cycles up to and with end_cycles */
+	uint64_t reads;         /* counter reads after start_cycles up to and with end_cycles; loop: samples */
 	uint64_t interruptions; /* for the loop method: samples */
 	uint64_t lost;          /* of them, without detail: the ring was full */
 	uint64_t gap_sum_cycles;
@@ -93,7 +96,7 @@ struct tm_status {
 	int32_t state;  /* enum tm_state */
 	int32_t end;    /* enum tm_end */
 	int32_t stage;  /* enum tm_stage */
-	int32_t error;  /* errno of that stage, or the signal's number */
+	int32_t error;  /* errno of that stage, or the number of the signal that killed it */
 	int32_t pid;
 	int32_t locked; /* 1: its pages are locked in memory; 0: the kernel refused */
 	uint64_t start_cycles;     /* the first read of the first window; 0 before it runs */
@@ -130,15 +133,17 @@ int tm_status(struct tm_sampler *sampler, struct tm_status *result);
 /* Takes up to capacity interruptions out of the ring, oldest first. */
 int tm_drain(struct tm_sampler *sampler, struct tm_interruption *into, size_t capacity, size_t *result);
 
-/* Asks the sampler to end the current window at its next mark. -EALREADY while the last one is not taken. */
+/* Asks the sampler to end the current window at its next mark. -EAGAIN: it does not run yet; -EALREADY: the
+ * last one is not taken. */
 int tm_cut(struct tm_sampler *sampler);
 
-/* The window that ended after tm_cut(), or, once, the last one of an ended sampler. -EAGAIN: not yet.
- * Drain the ring afterwards: every interruption of the window is in it by then. */
+/* The window that ended after tm_cut(), or, once, the last one of an ended sampler. -EAGAIN: not yet;
+ * -ENODATA: never, it has ended, and one that was killed leaves no last window. Drain the ring afterwards:
+ * every interruption of the window is in it by then. */
 int tm_take(struct tm_sampler *sampler, struct tm_window *result);
 
 /* Dates the sampler's context switches from now on, by a perf event on its own pid. -EACCES or another
- * errno: not permitted here. */
+ * errno: not permitted here. tm_stop() closes it. */
 int tm_switches_open(struct tm_sampler *sampler);
 
 /* The completed switches since the last call. lost: how many records the kernel dropped. An out without
@@ -147,7 +152,8 @@ int tm_switches(struct tm_sampler *sampler, struct tm_switch *into, size_t capac
 		size_t *result);
 
 /* Ends the process, waits until it is gone, and frees everything, whatever state it is in. To have the
- * last window: tm_cut() and tm_take() before. */
+ * last window: tm_cut() and tm_take() before. -ETIMEDOUT: it was killed, but the kernel has not ended it
+ * within two seconds; everything is freed nevertheless. */
 int tm_stop(struct tm_sampler *sampler);
 
 /* All clocks at one moment. */

@@ -1,4 +1,4 @@
-/* clocks.c: the kernel's clocks and the counter at one moment, the counter's stated frequency, and its bins. */
+/* clocks.c: the kernel's clocks and the counter at one moment, its stated frequency, and the bins. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -17,7 +17,8 @@
 
 /* There and back again: each clock is read once before and once after the middle. */
 static const clockid_t order[READS] = {
-	CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC,
+	CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
+	CLOCK_REALTIME,  CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC,
 };
 
 struct try {

@@ -90,18 +90,6 @@ static void touch_pages(struct tm_region *region)
 	(void)tm_cpu();
 }
 
-/* 0 or an errno: a process can be forbidden to read the TSC, and a read would end it by a signal. */
-static int may_read_counter(void)
-{
-#if defined(__x86_64__)
-	int mode;
-
-	if (prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV)
-		return EPERM;
-#endif
-	return 0;
-}
-
 static void run(struct tm_region *region)
 {
 	const struct tm_settings *settings = &region->orders.settings;
@@ -132,9 +120,7 @@ static void run(struct tm_region *region)
 	touch_pages(region);
 	region->news.locked = mlockall(MCL_CURRENT) == 0;
 
-	error = may_read_counter();
-	if (error == 0)
-		error = -tm_calibrate(region);
+	error = -tm_calibrate(region);
 	if (error != 0) {
 		tm_fail(region, TM_STAGE_COUNTER, error);
 		return;

@@ -98,7 +98,8 @@ static void copy_record(const unsigned char *log, uint64_t at, union record *int
 		((unsigned char *)into)[i] = log[(at + i) % LOG_BYTES];
 }
 
-int tm_switches(struct tm_sampler *sampler, struct tm_switch *into, size_t capacity, uint64_t *lost, size_t *result)
+int tm_switches(struct tm_sampler *sampler, struct tm_switch *into, size_t capacity, uint64_t *lost,
+		size_t *result)
 {
 	struct tm_switch_log *log = &sampler->switches;
 	struct perf_event_mmap_page *page = log->pages;

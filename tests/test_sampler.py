@@ -249,6 +249,8 @@ def test_sampler_holds_no_pipe_and_no_terminal() -> None:
     os.set_inheritable(write_end, True)
     with running() as (_, pid):
         os.close(write_end)
+        # Would raise BlockingIOError while anybody could still write.
+        os.set_blocking(read_end, False)
         assert os.read(read_end, 1) == b""
         assert {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()} == {"/dev/null"}
         assert os.getsid(pid) == pid
