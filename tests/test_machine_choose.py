@@ -151,7 +151,7 @@ def test_one_usable_cpu_stays_free_where_that_is_asked() -> None:
         (make_cpus("0-7", isolated="4-5", nohz_full="6-7"), {4}, {0, 1, 2, 3}, None),
         (make_cpus("0-7", allowed="1-2"), {2}, {1}, None),
         (make_cpus("0-7", allowed="2"), {2}, {0, 1, 3, 4, 5, 6, 7}, None),
-        (make_cpus("0-1", cores=("0,1",)), {1}, {0}, "the screen shares a core with CPU 1"),
+        (make_cpus("0-1", cores=("0,1",)), {1}, {0}, "tickmon itself shares a core with CPU 1"),
         (make_cpus("0-3", cores=("0,1", "2,3"), isolated="2-3"), {1}, {0}, "shares a core with CPU 1"),
         (make_cpus("0-3", isolated="1-3", cores=("0,1",)), {0}, {2, 3}, "runs on CPUs 2-3"),
         (make_cpus("3"), {3}, {3}, "runs on CPU 3 too"),

@@ -191,7 +191,7 @@ def test_sampler_that_never_began_prints_nothing_and_leaves_no_file(
 
 
 def test_warning_of_the_run_is_in_every_window(capsys: pytest.CaptureFixture[str]) -> None:
-    near = ReadingWarning(code="near", message="the screen shares a core with CPU 1")
+    near = ReadingWarning(code="near", message="tickmon itself shares a core with CPU 1")
     assert measured({1: Script(*touching(2), DONE)}, "--format", "jsonl", warnings=(near,)) == 0
     for line in read_lines(capsys.readouterr().out):
         if line["line"] in ("window", "summary"):

@@ -56,11 +56,11 @@ def choose_home(sampled: frozenset[int], cpus: Cpus) -> tuple[frozenset[int], st
         if home:
             return home, None
     if others - cpus.quiet:
-        return others - cpus.quiet, f"the screen shares a core with {cpus_text(sampled)}"
+        return others - cpus.quiet, f"tickmon itself shares a core with {cpus_text(sampled)}"
     if others:
         home = apart or others
-        return home, f"the screen runs on {cpus_text(home)}, which should be left alone: no other is left"
-    return cpus.usable, f"the screen runs on {cpus_text(cpus.usable)} too: there is no other to use"
+        return home, f"tickmon itself runs on {cpus_text(home)}, which should be left alone: no other is left"
+    return cpus.usable, f"tickmon itself runs on {cpus_text(cpus.usable)} too: there is no other to use"
 
 
 def _own_threads(root: Path) -> set[int]:

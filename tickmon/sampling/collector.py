@@ -117,15 +117,19 @@ class Collector:
 
 def _open_sampler(settings: Settings, facts: Facts) -> Sampler:
     per_ns = facts.rate.hz / 1e9
+    # 0 would ask the sampler to find one; on a coarse counter a short threshold is less than a cycle.
+    threshold_cycles = (
+        None if settings.threshold_ns is None else max(1, round(settings.threshold_ns * per_ns))
+    )
     return Sampler(
         cpu=settings.cpu,
         method=settings.method,
-        threshold_cycles=None if settings.threshold_ns is None else round(settings.threshold_ns * per_ns),
+        threshold_cycles=threshold_cycles,
         threshold_floor_cycles=round(200 * per_ns),
         loop_size=settings.loop_size,
         samples=settings.samples,
         priority=settings.priority,
-        lease_cycles=round(LEASE_S * facts.rate.hz),
+        lease_cycles=round(LEASE_S * facts.measured_hz),
     )
 
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from tickmon.errors import TickmonError
-from tickmon.machine.clock import CounterRate, counter_rate, read_discipline
+from tickmon.machine.clock import CounterRate, counter_rate, fit_counter, read_discipline
 from tickmon.machine.facts import Machine
 from tickmon.machine.kernel import coarse_ns, kernel_tick
 from tickmon.sampling.sampler import Status, counter_hz, read_clocks
@@ -17,12 +17,19 @@ _APART_S = 0.01
 analysis makes it finer with every window."""
 
 
+_WRONG_SHARE = 0.01
+"""The measured figure is good to some ppm, and no clock is wrong by so much."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What holds for one CPU as long as its source runs."""
 
     machine: Machine
     rate: CounterRate
+    """In which everything is said."""
+    measured_hz: float
+    """The counter's frequency without regard to the user's word: for what must not depend on that."""
     kernel_tick: KernelTick | None
     warnings: tuple[ReadingWarning, ...]
 
@@ -35,16 +42,28 @@ def gather_facts(settings: Settings, machine: Machine) -> Facts:
         settings.cpu, machine.cpus, period_ns=coarse_ns(), option_hz=settings.kernel_hz
     )
     time.sleep(max(0.0, since_s + _APART_S - time.monotonic()))
+    readings = (first, read_clocks())
+    readings = (first, read_clocks())
     rate = counter_rate(
-        (first, read_clocks()),
-        machine.clock,
-        read_discipline(),
-        stated_hz=counter_hz(),
-        option_hz=settings.tsc_hz,
+        readings, machine.clock, read_discipline(), stated_hz=counter_hz(), option_hz=settings.tsc_hz
     )
     if rate is None:
         raise TickmonError("the counter's frequency cannot be found here: give it with --tsc-hz")
-    return Facts(machine=machine, rate=rate, kernel_tick=tick, warnings=(*machine.clock.warnings, *warnings))
+    fit = fit_counter(readings)
+    measured_hz = fit[0] if fit else rate.hz
+    if abs(rate.hz / measured_hz - 1) > _WRONG_SHARE:
+        message = (
+            f"--tsc-hz says {rate.hz:,.0f}, but by the kernel's clock the counter runs at {measured_hz:,.0f}: "
+            "every duration here may be wrong"
+        )
+        warnings = (*warnings, ReadingWarning(code="tsc_hz_contradiction", message=message))
+    return Facts(
+        machine=machine,
+        rate=rate,
+        measured_hz=measured_hz,
+        kernel_tick=tick,
+        warnings=(*machine.clock.warnings, *warnings),
+    )
 
 
 def segment_of(settings: Settings, facts: Facts, status: Status, *, segment: int, reason: str) -> Segment:
