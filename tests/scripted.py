@@ -29,9 +29,9 @@ LIFE = Life(
     host_hz=999.98,
     host_ns=5_200.0,
     wakeups_hz=2.0,
-    gaps=[(second * 1e9 + 0.37e9, length_ms * 1e6) for second, length_ms in ((7, 0.9), (23, 2.8), (41, 1.4))],
+    gaps=[(0.9725e9, 0.4e6), (2.3725e9, 0.9e6), (4.3725e9, 1.9e6), (41.3725e9, 1.4e6)],
 )
-"""A virtual machine: the kernel's tick, the host's, some wake-ups, crumbs, and three long ones."""
+"""A virtual machine: the kernel's tick, the host's, some wake-ups, crumbs, and a few long ones."""
 QUIET_LIFE = Life(tick_ns=1_900.0, delay_ns=200.0, noise_hz=0.0)
 """An isolated CPU on bare metal: nothing but the tick."""
 
@@ -143,11 +143,13 @@ class ScriptedSource:
         self.segment = scripted_segment(settings, segment=segment, reason=reason)
         self.first_window = first_window
         self.reason = reason
+        self.started = False
         self.stopped = False
         self._on_event: Callable[[Event], None] | None = None
 
     def start(self, on_event: Callable[[Event], None]) -> None:
         self._on_event = on_event
+        self.started = True
 
     def stop(self) -> None:
         self.stopped = True

@@ -109,8 +109,8 @@ class TickmonApp(App[int]):
         self._consented = {settings.cpu, *named}
         self.feed = feed
         self._drawn_s = 0.0
-        self._rest: Timer | None = None
-        self._next_draw: Timer | None = None
+        self._rest: asyncio.TimerHandle | None = None
+        self._next_draw: asyncio.TimerHandle | None = None
         self._aging: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -154,7 +154,7 @@ class TickmonApp(App[int]):
         """Brings the main screen up to date."""
         self._drawn_s = time.monotonic()
         if self._next_draw is not None:
-            self._next_draw.stop()
+            self._next_draw.cancel()
             self._next_draw = None
         self.main.show(self.session.view(datetime.now(UTC)))
 
@@ -166,13 +166,17 @@ class TickmonApp(App[int]):
         if self._is_behind():
             wait_s = max(wait_s, _BEHIND_S)
         if wait_s > 0:
-            self._next_draw = self.set_timer(wait_s, self._draw_due)
+            self._next_draw = self._after(wait_s, self._draw_due)
         else:
             self.draw()
 
     def _draw_due(self) -> None:
         self._next_draw = None
         self.draw_soon()
+
+    def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+        # Textual's own timer never fires when the event loop is held up for longer than its time.
+        return asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
 
     def _is_behind(self) -> bool:
         return isinstance(self._driver, TerminalDriver) and self._driver.backlog > _MOST_BACKLOG
@@ -190,8 +194,8 @@ class TickmonApp(App[int]):
         """Shows other settings at once and opens them when the keys rest."""
         self.session.choose(settings, reason)
         if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._keys_rest)
+            self._rest.cancel()
+        self._rest = self._after(_REST_S, self._keys_rest)
         self.draw()
 
     def choose_cpu(self, cpu: int) -> None:

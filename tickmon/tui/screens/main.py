@@ -22,7 +22,7 @@ from tickmon.tui.widgets.timelines import draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
 
 LEAST_WIDTH = 64
-LEAST_HEIGHT = 13
+LEAST_HEIGHT = 14
 
 
 class MainScreen(Screen[None]):
@@ -46,6 +46,10 @@ class MainScreen(Screen[None]):
         (34, "-high"),
     ]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._view: View | None = None
+
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
         yield Panel(draw_title, id="title")
@@ -62,8 +66,14 @@ class MainScreen(Screen[None]):
         yield Panel(draw_keys, id="keys")
         yield Panel(_draw_too_small, id="small")
 
+    def on_mount(self) -> None:
+        """Gives the parts what came before there were any."""
+        if self._view is not None:
+            self.show(self._view)
+
     def show(self, view: View) -> None:
         """Shows ``view`` in every part."""
+        self._view = view
         for panel in self.query(Panel):
             panel.view = view
 

@@ -1,0 +1,588 @@
+"""What the keys do and what is shown when, on scripted sources."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from tests.scripted import ScriptedSource, early_look, look_idle, scripted_cpus, scripted_windows
+from tickmon.analysis.readings import Analysis
+from tickmon.errors import TickmonError
+from tickmon.machine.busy import CpuUse
+from tickmon.machine.cpus import Cpus
+from tickmon.tui.app import TickmonApp
+from tickmon.tui.feed import Feed
+from tickmon.tui.screens.cpus import CpuList
+from tickmon.tui.screens.details import Details
+from tickmon.tui.screens.help import Help
+from tickmon.tui.screens.main import MainScreen
+from tickmon.tui.screens.question import Question
+from tickmon.tui.widgets.panel import Panel
+from tickmon.windows import Ended, Method, OpenGap, ReadingWarning, Settings, Window, WindowSource
+
+
+@dataclass
+class Desk:
+    """An app, and everything that it asked for."""
+
+    app: TickmonApp
+    pilot: Pilot[int]
+    sources: list[ScriptedSource]
+    saved: list[Window]
+    looked: list[int]
+    kept_away: list[int]
+    given: Counter[ScriptedSource] = field(default_factory=Counter)
+    """How many windows each source has handed on."""
+
+    @property
+    def source(self) -> ScriptedSource:
+        return self.sources[-1]
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Waits for something that comes from another thread or a timer."""
+        end_s = time.monotonic() + 20
+        while not holds():
+            if self.app.fault is not None and not isinstance(self.app.fault, ZeroDivisionError):
+                raise self.app.fault
+            assert time.monotonic() < end_s, f"this never came; the screen shows:\n{self.text}"
+            await self.pilot.pause(0.01)
+
+    async def give(self, *events: Any) -> None:
+        """Has the newest source hand on events, and waits until they are drawn."""
+        await asyncio.to_thread(self.source.give, *events)
+        await self.pilot.pause()
+        self.app.draw()
+        await self.pilot.pause()
+
+    async def windows(self, count: int, **options: Any) -> None:
+        source = self.source
+        made = scripted_windows(
+            source.segment, self.given[source] + count, first=source.first_window, **options
+        )
+        await self.give(*made[self.given[source] :])
+        self.given[source] += count
+
+    async def opened(self, number: int) -> None:
+        """Waits until the source with this number, from 1, runs."""
+        await self.until(lambda: len(self.sources) >= number and self.sources[number - 1].started)
+
+    def part(self, name: str) -> str:
+        panel = self.app.main.query_one(f"#{name}", Panel)
+        return "\n".join(panel.render_line(y).text for y in range(panel.size.height))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.part(name) for name in ("title", "figures", "message", "histogram", "sources"))
+
+    @property
+    def notices(self) -> str:
+        return "\n".join(notice.message for notice in self.app._notifications)
+
+
+def on_screen(**options: Any) -> Callable[[Callable[[Desk], Awaitable[None]]], Callable[[], None]]:
+    """Runs a test at a desk with these options."""
+
+    def decorate(test: Callable[[Desk], Awaitable[None]]) -> Callable[[], None]:
+        async def sit_down() -> None:
+            async with desk(**options) as at:
+                await test(at)
+
+        def run() -> None:
+            asyncio.run(sit_down())
+
+        run.__name__ = test.__name__
+        return run
+
+    return decorate
+
+
+@asynccontextmanager
+async def desk(
+    *,
+    size: tuple[int, int] = (80, 24),
+    cpus: Cpus | None = None,
+    settings: Settings | None = None,
+    named: Collection[int] = (),
+    refusal: str | None = None,
+    disturbance: str | None = None,
+    source_of: Callable[..., WindowSource] | None = None,
+) -> AsyncIterator[Desk]:
+    sources: list[ScriptedSource] = []
+    saved: list[Window] = []
+    looked: list[int] = []
+    kept_away: list[int] = []
+
+    def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
+        source = ScriptedSource(settings, segment=segment, first_window=first_window, reason=reason)
+        sources.append(source)
+        return source
+
+    def keep_away(cpu: int) -> str | None:
+        kept_away.append(cpu)
+        return disturbance
+
+    def save(window: Window, _analysis: Analysis) -> Path:
+        if refusal:
+            raise TickmonError(refusal)
+        saved.append(window)
+        return Path("snapshot.jsonl.gz")
+
+    def look(asked: Collection[int]) -> Mapping[int, CpuUse]:
+        looked.extend(asked)
+        return look_idle(asked)
+
+    first = settings or Settings(cpu=3)
+    feed = Feed(open_source=source_of or open_source, keep_away=keep_away)
+    feed.switch(first, "start")
+    app = TickmonApp(
+        settings=first, cpus=cpus or scripted_cpus(4), feed=feed, save_snapshot=save, look=look, named=named
+    )
+    try:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            at = Desk(app=app, pilot=pilot, sources=sources, saved=saved, looked=looked, kept_away=kept_away)
+            if source_of is None:
+                await at.opened(1)
+            yield at
+    finally:
+        feed.close(5)
+
+
+# -- what is shown ------------------------------------------------------------------------------
+
+
+@on_screen()
+async def test_before_the_first_reading_it_says_what_it_waits_for(at: Desk) -> None:
+    assert "CPU 3 · isolated · nohz_full · sibling of CPU 1 · gap · 1 s" in at.part("title")
+    assert "STARTING" in at.part("title")
+    assert "starting on CPU 3" in at.part("message")
+
+
+@on_screen()
+async def test_an_early_look_is_shown_and_marked_as_such(at: Desk) -> None:
+    await at.give(early_look(at.source.segment))
+    assert "LIVE 0.1 of 1 s" in at.part("title")
+    assert "the first 0.1 s of a window" in at.part("histogram")
+    assert "25 due, 25 seen: ok" in at.part("figures")
+
+
+@on_screen()
+async def test_an_early_look_leaves_no_trace_in_what_is_remembered(at: Desk) -> None:
+    await at.give(early_look(at.source.segment))
+    await at.windows(1)
+    assert "250 ticks in the last 1.0 s" in at.part("figures")
+
+
+@on_screen()
+async def test_every_figure_of_a_reading_is_shown_with_its_unit(at: Desk) -> None:
+    await at.windows(6)
+    figures = at.part("figures")
+    assert "ticks in the last 6.0 s" in figures
+    for words in ("µs median", "µs 99th", "worst", "min-baseline   20.0 ns · drift none · threshold 200 ns"):
+        assert words in figures
+    assert "250 due, 250 seen: ok · kernel's LOC row +259" in figures
+    assert "1.90 ms at" in figures
+    assert "kernel tick 250 Hz        250 /s" in at.part("sources")
+    assert "host tick 1000 Hz" in at.part("sources")
+    assert "no warnings" in at.part("message")
+
+
+@pytest.mark.parametrize(
+    "size", [(64, 14), (70, 18), (80, 20), (80, 24), (100, 30), (120, 40), (200, 50), (300, 90)]
+)
+def test_at_every_size_each_part_fills_its_place_and_no_more(size: tuple[int, int]) -> None:
+    @on_screen(size=size)
+    async def at_size(at: Desk) -> None:
+        await at.windows(3)
+        shown = [panel for panel in at.app.main.query(Panel) if panel.display and panel.size.height]
+        for panel in shown:
+            for y in range(panel.size.height):
+                assert panel.render_line(y).cell_length == panel.size.width
+        rows = {y for panel in shown for y in range(panel.region.y, panel.region.bottom)}
+        assert max(rows) == size[1] - 1
+        assert "host tick" in at.text or size[1] < 19
+        assert "≥10 ms" in at.part("histogram")
+
+    at_size()
+
+
+@on_screen(size=(40, 10))
+async def test_a_terminal_that_is_too_small_is_told_so(at: Desk) -> None:
+    await at.windows(1)
+    assert "tickmon needs 64 columns and 14 rows" in at.part("small")
+
+
+@on_screen()
+async def test_one_interruption_is_drawn_beside_a_thousand(at: Desk) -> None:
+    await at.windows(8)
+    assert "▁" in at.part("histogram").splitlines()[-2]
+
+
+@on_screen()
+async def test_the_axis_stays_where_it_is_from_window_to_window(at: Desk) -> None:
+    await at.windows(1)
+    before = at.part("histogram").splitlines()[-1]
+    await at.windows(6)
+    assert at.part("histogram").splitlines()[-1] == before
+
+
+@on_screen()
+async def test_an_open_gap_is_shown_growing_until_the_next_window(at: Desk) -> None:
+    await at.windows(1)
+    await at.give(OpenGap(since=datetime.now(UTC), gap_s=0.31))
+    assert "CPU 3: not running for 310 ms" in at.part("message")
+    await at.give(OpenGap(since=datetime.now(UTC), gap_s=1.2))
+    assert "CPU 3: not running for 1.2 s" in at.part("message")
+    await at.windows(1)
+    assert "not running" not in at.part("message")
+
+
+@on_screen()
+async def test_the_gravest_warning_is_shown_with_how_many_there_are(at: Desk) -> None:
+    await at.windows(
+        1, warnings=(ReadingWarning(code="moved", message="it moved"), ReadingWarning(code="x", message="x"))
+    )
+    assert "! 1 of 2  it moved" in at.part("message")
+    await at.press("exclamation_mark")
+    assert isinstance(at.app.screen, Details)
+
+
+@on_screen(disturbance="tickmon itself shares a core with CPU 3")
+async def test_a_screen_that_cannot_keep_away_says_so(at: Desk) -> None:
+    await at.windows(1)
+    assert at.kept_away == [3]
+    assert "! 1 of 1  tickmon itself shares a core with CPU 3" in at.part("message")
+
+
+@on_screen()
+async def test_an_ended_source_is_told_in_words_and_started_again_by_r(at: Desk) -> None:
+    await at.windows(2)
+    await at.give(Ended(error="the sampler on CPU 3 was killed"))
+    assert "the sampler on CPU 3 was killed" in at.part("message")
+    assert "r starts it again" in at.part("message")
+    assert "STOPPED" in at.part("title")
+    await at.press("r")
+    await at.opened(2)
+    assert at.source.reason == "reset"
+    await at.windows(1)
+    assert "LIVE" in at.part("title")
+    assert "killed" not in at.part("message")
+
+
+# -- keys ---------------------------------------------------------------------------------------
+
+
+@on_screen(cpus=scripted_cpus(8), settings=Settings(cpu=7), named=(4,))
+async def test_quick_presses_move_the_sampler_once(at: Desk) -> None:
+    await at.press("left", "left", "[")
+    assert "CPU 4 " in at.part("title")
+    await at.opened(2)
+    assert [source.settings.cpu for source in at.sources] == [7, 4]
+    assert at.sources[0].stopped
+    assert at.source.reason == "cpu"
+    assert at.kept_away == [7, 4]
+
+
+@on_screen()
+async def test_news_of_the_cpu_that_was_left_are_not_shown(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("1")
+    old = at.source
+    assert "overhead" in at.part("figures")
+    await asyncio.to_thread(old.give, *scripted_windows(old.segment, 3)[1:])
+    await at.pilot.pause()
+    assert "CPU 1" in at.part("title")
+    assert "host tick" not in at.part("sources")
+    await at.opened(2)
+
+
+@on_screen()
+async def test_going_there_and_back_again_keeps_the_source(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("left", "right")
+    assert "host tick" in at.part("sources")
+    await at.windows(2)
+    assert len(at.sources) == 1
+    assert not at.source.stopped
+
+
+@on_screen()
+async def test_a_cpu_that_cannot_be_used_is_refused_in_words(at: Desk) -> None:
+    await at.press("9")
+    assert "CPU 9 cannot be used here; usable: 0-3" in at.notices
+    assert "CPU 3" in at.part("title")
+
+
+@on_screen(cpus=scripted_cpus(40), settings=Settings(cpu=39))
+async def test_with_many_cpus_a_digit_opens_the_list_with_that_digit_typed(at: Desk) -> None:
+    await at.press("1")
+    assert isinstance(at.app.screen, CpuList)
+    await at.press("2")
+    options = at.app.screen.query_one(OptionList)
+    assert [option.id for option in options.options] == ["12"]
+    await at.press("enter")
+    await at.until(lambda: isinstance(at.app.screen, MainScreen))
+    assert "CPU 12" in at.part("title")
+
+
+@on_screen()
+async def test_the_list_says_what_each_cpu_is_and_does(at: Desk) -> None:
+    await at.press("c")
+    screen = at.app.screen
+    options = screen.query_one(OptionList)
+    await at.until(lambda: "trader" in str(options.get_option("2").prompt))
+    assert "isolated · nohz_full · sibling of CPU 1" in str(options.get_option("3").prompt)
+    assert "measured now" in str(options.get_option("3").prompt)
+    assert 3 not in at.looked
+    await at.press("q")
+    assert isinstance(at.app.screen, MainScreen)
+
+
+@on_screen()
+async def test_a_busy_cpu_that_nobody_named_is_entered_only_after_a_yes(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("2")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    assert len(at.sources) == 1
+    await at.press("n")
+    await at.until(lambda: isinstance(at.app.screen, MainScreen))
+    await at.until(lambda: "CPU 3" in at.part("title"))
+    assert "host tick" in at.part("sources")
+    assert len(at.sources) == 1
+    await at.press("2")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    await at.press("y")
+    await at.opened(2)
+    assert at.source.settings.cpu == 2
+
+
+@on_screen(named=(2,))
+async def test_a_busy_cpu_that_was_named_is_entered_without_a_question(at: Desk) -> None:
+    await at.press("2")
+    await at.opened(2)
+    assert at.source.settings.cpu == 2
+    assert at.looked == []
+
+
+@on_screen()
+async def test_an_idle_cpu_is_entered_after_a_look(at: Desk) -> None:
+    await at.press("1")
+    await at.opened(2)
+    assert at.looked == [1]
+
+
+@on_screen()
+async def test_pause_keeps_what_is_shown_and_goes_on_with_the_newest(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("space")
+    assert "PAUSED" in at.part("title")
+    assert "ago" in at.part("title")
+    shown = at.part("figures")
+    await at.windows(5)
+    assert at.part("figures") == shown
+    await at.press("space")
+    assert "LIVE" in at.part("title")
+    assert "1,500 ticks in the last 6.0 s" in at.part("figures")
+
+
+@on_screen()
+async def test_a_snapshot_holds_the_window_on_show(at: Desk) -> None:
+    await at.windows(2)
+    await at.press("space")
+    await at.windows(3)
+    await at.press("s")
+    await at.until(lambda: "snapshot.jsonl.gz" in at.notices)
+    assert [window.window for window in at.saved] == [2]
+
+
+@on_screen(refusal="cannot write ./x: read-only file system")
+async def test_a_snapshot_that_cannot_be_written_is_a_notice(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("s")
+    await at.until(lambda: "read-only file system" in at.notices)
+
+
+@on_screen()
+async def test_no_snapshot_is_made_of_a_window_that_is_still_open(at: Desk) -> None:
+    await at.give(early_look(at.source.segment))
+    await at.press("s")
+    assert "no window is complete yet" in at.notices
+    assert at.saved == []
+
+
+@on_screen()
+async def test_another_window_length_keeps_what_was_remembered(at: Desk) -> None:
+    await at.windows(6)
+    await at.press("+", "equals_sign")
+    await at.opened(2)
+    assert at.source.settings.window_s == 5.0
+    assert at.source.reason == "settings"
+    assert at.source.first_window == 7
+    assert "5 s" in at.part("title")
+    await at.windows(1)
+    assert "1.90 ms" in at.part("figures")
+
+
+@on_screen()
+async def test_shorter_windows_end_at_the_shortest(at: Desk) -> None:
+    await at.press("-", "underscore", "-", "-", "-")
+    await at.opened(2)
+    assert at.source.settings.window_s == 0.1
+
+
+@on_screen()
+async def test_start_again_forgets_the_worst(at: Desk) -> None:
+    await at.windows(6)
+    await at.press("r")
+    await at.opened(2)
+    await at.windows(1)
+    assert "1.90 ms" not in at.part("figures")
+    assert "250 ticks in the last 1.0 s" in at.part("figures")
+
+
+@on_screen()
+async def test_the_loop_method_says_whether_its_baseline_holds(at: Desk) -> None:
+    await at.press("m")
+    await at.opened(2)
+    assert at.source.settings.method is Method.LOOP
+    assert at.source.reason == "method"
+    await at.windows(3)
+    figures = at.part("figures")
+    assert "11,000 samples of 6,800 iterations" in figures
+    assert "hold" in figures or "cannot be judged" in figures
+    assert "all samples" in at.part("histogram") or "the others" in at.part("histogram")
+
+
+@on_screen()
+async def test_lengths_are_shown_as_cycles_too(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("u")
+    assert "min-baseline     40 cy · drift none · threshold 400 cy" in at.part("figures")
+    assert "kcy" in at.part("histogram").splitlines()[-1]
+    await at.press("u")
+    assert "20.0 ns" in at.part("figures")
+
+
+@pytest.mark.parametrize("key", ["question_mark", "h", "f1"])
+def test_help_opens_and_closes(key: str) -> None:
+    @on_screen()
+    async def by_key(at: Desk) -> None:
+        await at.press(key)
+        assert isinstance(at.app.screen, Help)
+        await at.press("escape")
+        assert isinstance(at.app.screen, MainScreen)
+        await at.press(key, "q")
+        assert isinstance(at.app.screen, MainScreen)
+
+    by_key()
+
+
+@on_screen()
+async def test_both_pages_of_help_fit_80_by_24(at: Desk) -> None:
+    await at.press("question_mark")
+    for _ in range(2):
+        await at.pilot.pause()
+        scroll = at.app.screen.query_one("VerticalScroll")
+        assert scroll.max_scroll_y == 0
+        await at.press("question_mark")
+
+
+@on_screen()
+async def test_the_theme_key_goes_round(at: Desk) -> None:
+    names = []
+    for _ in range(4):
+        names.append(at.app.theme)
+        await at.press("t")
+    assert len(set(names[:3])) == 3
+    assert names[3] == names[0]
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+def test_quit_ends_with_0(key: str) -> None:
+    @on_screen()
+    async def by_key(at: Desk) -> None:
+        await at.press(key)
+        await at.until(lambda: at.app.return_value is not None)
+        assert at.app.return_value == 0
+
+    by_key()
+
+
+@on_screen()
+async def test_ctrl_c_quits_from_a_question_too(at: Desk) -> None:
+    await at.press("2")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    await at.press("ctrl+c")
+    await at.until(lambda: at.app.return_value == 0)
+
+
+@on_screen()
+async def test_nothing_on_the_main_screen_takes_the_focus(at: Desk) -> None:
+    await at.press("tab")
+    assert at.app.focused is None
+
+
+@on_screen()
+async def test_every_action_is_in_the_palette(at: Desk) -> None:
+    titles = [command.title for command in at.app.get_system_commands(at.app.screen)]
+    assert {"Next CPU", "Save a snapshot", "Help", "Quit", "Warnings and details"} <= set(titles)
+    await at.press("colon")
+    assert type(at.app.screen).__name__ == "CommandPalette"
+
+
+# -- how it behaves -----------------------------------------------------------------------------
+
+
+@on_screen()
+async def test_nothing_is_sent_while_nothing_changes(at: Desk) -> None:
+    await at.windows(1)
+    before = [(panel.id, panel._dirty_regions) for panel in at.app.main.query(Panel)]
+    at.app.draw()
+    assert [(panel.id, panel._dirty_regions) for panel in at.app.main.query(Panel)] == before
+
+
+@on_screen()
+async def test_readings_that_come_faster_are_drawn_once_a_second(at: Desk) -> None:
+    drawn = []
+    show = at.app.main.show
+    at.app.main.show = lambda view: drawn.append(view) or show(view)  # type: ignore[method-assign, func-returns-value]
+    begun_s = time.monotonic()
+    await asyncio.to_thread(at.source.give, *scripted_windows(at.source.segment, 20))
+    await at.pilot.pause()
+    assert 1 <= len(drawn) <= 1 + (time.monotonic() - begun_s) / 0.9
+
+
+def test_a_source_that_cannot_be_opened_is_told_in_words() -> None:
+    def refuse(*_args: Any, **_options: Any) -> WindowSource:
+        raise TickmonError("the counter cannot be read here")
+
+    @on_screen(source_of=refuse)
+    async def refused(at: Desk) -> None:
+        await at.until(lambda: "the counter cannot be read here" in at.part("message"))
+
+    refused()
+
+
+def test_a_fault_of_our_own_ends_the_app() -> None:
+    def fail(*_args: Any, **_options: Any) -> WindowSource:
+        raise ZeroDivisionError("a bug")
+
+    @on_screen(source_of=fail)
+    async def failing(at: Desk) -> None:
+        await at.until(lambda: at.app.return_value == 1)
+        assert isinstance(at.app.fault, ZeroDivisionError)
+
+    failing()
