@@ -201,11 +201,11 @@ class TickmonApp(App[int]):
     def choose_cpu(self, cpu: int) -> None:
         """Goes to ``cpu``, after a look and perhaps a question."""
         session = self.session
-        if cpu in session.order:
-            self.choose(replace(session.settings, cpu=cpu), "cpu")
-        else:
-            usable = cpu_list_text(session.cpus.usable)
-            self.notify(f"CPU {cpu} cannot be used here; usable: {usable}", severity="warning", markup=False)
+        self.choose(replace(session.settings, cpu=cpu), "cpu")
+
+    def _refuse(self, cpu: int) -> None:
+        usable = cpu_list_text(self.session.order)
+        self.notify(f"CPU {cpu} cannot be used here; usable: {usable}", severity="warning", markup=False)
 
     async def _keys_rest(self) -> None:
         self._rest = None
@@ -246,10 +246,14 @@ class TickmonApp(App[int]):
 
     def action_digit(self, digit: int) -> None:
         """Straight to a CPU, or into the list with the digit typed."""
-        if len(self.session.order) > _FEW_CPUS:
+        order = self.session.order
+        few = len(order) <= _FEW_CPUS
+        if digit in order and few:
+            self.choose_cpu(digit)
+        elif any(str(cpu).startswith(str(digit)) for cpu in order):
             self.action_cpus(str(digit))
         else:
-            self.choose_cpu(digit)
+            self._refuse(digit)
 
     def action_cpus(self, typed: str = "") -> None:
         """The list of CPUs."""

@@ -53,12 +53,10 @@ class CpuList(Screen[int | None]):
         self.run_worker(self._look_round(), exclusive=True)
 
     async def _look_round(self) -> None:
-        """Finds out what the CPUs are busy with, again and again while the list is open."""
+        """Finds out what the CPUs are busy with."""
         others = [cpu for cpu in self._order if cpu != self._sampled]
-        while True:
-            self._uses = await asyncio.to_thread(self._look, others)
-            self._fill()
-            await asyncio.sleep(2.0)
+        self._uses = await asyncio.to_thread(self._look, others)
+        self._fill()
 
     def _fill(self) -> None:
         """Shows the CPUs that fit what was typed, and keeps the choice where it was."""
