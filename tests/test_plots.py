@@ -60,7 +60,9 @@ def test_a_scale_ends_at_a_round_number_not_below_the_value(value: float, top: f
     assert nice_top(value) == pytest.approx(top)
 
 
-@pytest.mark.parametrize(("value", "bottom"), [(0.7, 0.5), (200.0, 200.0), (199.0, 100.0), (6.0, 5.0)])
+@pytest.mark.parametrize(
+    ("value", "bottom"), [(0.7, 0.5), (200.0, 200.0), (199.9, 200.0), (190.0, 100.0), (6.0, 5.0)]
+)
 def test_an_axis_begins_at_a_round_number_not_above_the_shortest(value: float, bottom: float) -> None:
     assert nice_bottom(value) == pytest.approx(bottom)
 
@@ -144,7 +146,9 @@ def test_a_time_line_that_just_began_is_empty_to_the_right() -> None:
     assert np.isnan(places[2:]).all()
 
 
-def test_large_digits_have_three_rows_of_one_width() -> None:
-    rows = large("0.123456789 %–")
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_large_digits_have_three_rows_of_one_width(ascii_only: bool) -> None:
+    rows = large("0.123456789 %–", ascii_only=ascii_only)
+    assert not ascii_only or "".join(rows).isascii()
     assert len(rows) == 3
     assert len({len(row) for row in rows}) == 1

@@ -101,7 +101,7 @@ class TickmonApp(App[int]):
         self.ascii_only = ascii_only
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
-        self.session = Session(settings, cpus)
+        self.session = Session(settings, cpus, ascii_only=ascii_only)
         self.session.opened(feed.turn)
         self._save_snapshot = save_snapshot
         self._look = look

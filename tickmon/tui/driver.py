@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ASCII = str.maketrans(
     {
         **dict(zip("▁▂▃▄▅▆▇█", ".::-=+*#", strict=True)),
-        **dict.fromkeys("─━╌╶╴╺╸", "-"),
+        **dict.fromkeys("─━╌╶╴╺╸▔▀", "-"),
         **dict.fromkeys("│┃┊╵╷╹╻▌▐▊▎▏▕", "|"),
         **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼", "+"),
         **dict.fromkeys("·•", "."),

@@ -29,6 +29,21 @@ _DIGITS = {
     " ": (" ", " ", " "),
 }
 
+_ASCII_DIGITS = {
+    "0": (" _ ", "| |", "|_|"),
+    "1": ("   ", "  |", "  |"),
+    "2": (" _ ", " _|", "|_ "),
+    "3": (" _ ", " _|", " _|"),
+    "4": ("   ", "|_|", "  |"),
+    "5": (" _ ", "|_ ", " _|"),
+    "6": (" _ ", "|_ ", "|_|"),
+    "7": (" _ ", "  |", "  |"),
+    "8": (" _ ", "|_|", "|_|"),
+    "9": (" _ ", "|_|", " _|"),
+    "–": ("   ", " _ ", "   "),
+    ".": (" ", " ", "."),
+}
+
 
 def bars(values: NDArray[np.float64] | NDArray[np.int64], *, height: int, top: float) -> list[str]:
     """``values`` (shape ``(width,)``, 0 or more) as bars of ``height`` rows of text, upper row first.
@@ -52,9 +67,9 @@ def nice_top(value: float) -> float:
 
 
 def nice_bottom(value: float) -> float:
-    """The largest 1, 2 or 5 times a power of ten that is not above ``value`` (above 0)."""
-    decade = 10.0 ** math.floor(math.log10(value))
-    return next(step * decade for step in (5, 2, 1) if step * decade <= value * (1 + 1e-9))
+    """The largest 1, 2 or 5 times a power of ten that is not above ``value`` (above 0) by more than 2 %."""
+    decade = 10.0 ** math.floor(math.log10(value * 1.02))
+    return next(step * decade for step in (5, 2, 1) if step * decade <= value * 1.02)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ def fit_axis(axis: Axis | None, *, shortest_ns: float, beyond: Callable[[float],
     interruptions of the window lie past its end (``beyond(ns)``: how many are at least that long).
     """
     low_ns, high_ns = (axis.low_ns, axis.high_ns) if axis else (math.inf, 1e7)
-    if shortest_ns < low_ns * (1 - 1e-9):
+    if shortest_ns * 1.02 < low_ns:
         low_ns = nice_bottom(shortest_ns)
     while high_ns < 1e11 and beyond(high_ns) >= 10:
         high_ns *= 10
@@ -144,7 +159,8 @@ def sweep(values: Sequence[float], *, total: int, width: int) -> NDArray[np.floa
     return places
 
 
-def large(text: str) -> list[str]:
+def large(text: str, *, ascii_only: bool = False) -> list[str]:
     """``text`` (digits, point, dash, per cent, spaces) in digits of three rows."""
-    glyphs = [_DIGITS[character] for character in text]
+    shapes = _DIGITS | _ASCII_DIGITS if ascii_only else _DIGITS
+    glyphs = [shapes[character] for character in text]
     return ["".join(glyph[row] for glyph in glyphs) for row in range(3)]

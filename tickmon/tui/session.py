@@ -24,13 +24,14 @@ class Session:
     the source whose news count (``turn``), ``settings`` those chosen.
     """
 
-    def __init__(self, settings: Settings, cpus: Cpus) -> None:
+    def __init__(self, settings: Settings, cpus: Cpus, *, ascii_only: bool = False) -> None:
         self.settings = settings
         self.running = settings
         self.turn = 0
         self.reason = ""
         """Why ``settings`` are to be opened; empty: they are."""
         self.cpus = cpus
+        self._ascii_only = ascii_only
         self.order = sorted(cpus.usable)
         """The CPUs that the keys go through."""
         self.paused = False
@@ -119,6 +120,7 @@ class Session:
             ended=self.ended if not self.reason else None,
             disturbance=self._disturbance,
             in_cycles=self.in_cycles,
+            ascii_only=self._ascii_only,
         )
 
 

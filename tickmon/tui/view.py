@@ -54,3 +54,5 @@ class View:
     """Why the screen itself may disturb the reading."""
     in_cycles: bool = False
     """Lengths as cycles instead of times."""
+    ascii_only: bool = False
+    """The terminal knows no other characters; most are replaced when they are sent."""

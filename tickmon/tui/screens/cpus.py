@@ -35,6 +35,7 @@ class CpuList(Screen[int | None]):
         super().__init__()
         self._cpus = cpus
         self._order = sorted(cpus.usable)
+        self._what_width = max(10, *(len(cpus.describe(cpu)) for cpu in self._order))
         self._sampled = sampled
         self._look = look
         self._typed = typed
@@ -43,7 +44,7 @@ class CpuList(Screen[int | None]):
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
         yield Static("", id="list-title", markup=False)
-        yield Static(_columns(" CPU", "what it is", "what it does"), id="list-head", markup=False)
+        yield Static(self._columns("CPU", "what it is", "what it does"), id="list-head", markup=False)
         yield OptionList(id="list", markup=False)
         yield Static(" type to filter · ↑↓ choose · Enter go there · Esc back", id="list-keys", markup=False)
 
@@ -77,7 +78,10 @@ class CpuList(Screen[int | None]):
         doing = self._uses[cpu].text if cpu in self._uses else "…"
         if cpu == self._sampled:
             doing = "measured now"
-        return _columns(f" {cpu}", what, doing)
+        return self._columns(str(cpu), what, doing)
+
+    def _columns(self, cpu: str, what: str, doing: str) -> str:
+        return f" {cpu:<6}{what:<{self._what_width}}  {doing}"
 
     def on_key(self, event: events.Key) -> None:
         """Letters and digits go into the filter."""
@@ -98,10 +102,6 @@ class CpuList(Screen[int | None]):
     def action_close(self) -> None:
         """Back without a choice."""
         self.dismiss(None)
-
-
-def _columns(cpu: str, what: str, doing: str) -> str:
-    return f"{cpu:<7} {what:<42} {doing}"
 
 
 def fits(typed: str, cpu: int, line: str) -> bool:

@@ -47,7 +47,7 @@ def _overhead(view: View) -> list[Row]:
     note = f"of CPU {view.settings.cpu}" if share is not None else ""
     return [
         row((" overhead", "label")),
-        *(row((f" {line}", "large")) for line in large(text)),
+        *(row((f" {line}", "large")) for line in large(text, ascii_only=view.ascii_only)),
         row((f" {note}", "label")),
     ]
 

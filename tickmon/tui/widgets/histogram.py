@@ -129,7 +129,7 @@ def _strip_rows(
     counts = _counts(strip, analysis, axis, columns)
     top = int(counts.max())
     texts = bars(counts, height=tall, top=top)
-    times = f" {short_count(strip.n)} times" if strip.n else " none"
+    times = {0: " none", 1: " once"}.get(strip.n, f" {short_count(strip.n)} times")
     names: tuple[tuple[str, Ink], ...] = ((f" {strip.name}", strip.ink), (times, "label"))
     scale = [""] * tall
     if top:

@@ -28,6 +28,6 @@ def _message(view: View) -> Row:
     if not warnings:
         return row((" no warnings", "label"))
     return (
-        Piece(f" ! 1 of {len(warnings)} ", "warn", "app.warnings"),
+        Piece(f" ! 1 of {len(warnings)} " if len(warnings) > 1 else " ! ", "warn", "app.warnings"),
         Piece(f" {warnings[0]}", "plain", "app.warnings"),
     )
