@@ -16,8 +16,6 @@ STANDARD_HZ = (100, 128, 200, 250, 256, 300, 500, 512, 1000, 1024, 1200)
 
 _GRID_NS = 20_000.0
 _FIT_SLOTS = 256
-_ENOUGH = 10
-_ALIKE_NS = 500.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,60 +138,6 @@ def _first_of_most(delays_ns: NDArray[np.float64]) -> float:
     widths_ns = ordered[len(ordered) // 2 :] - ordered[: len(ordered) - len(ordered) // 2]
     first = int(np.argmin(widths_ns))
     return float(ordered[first] - widths_ns[first])
-
-
-def faster_hz(
-    gaps: Gaps, preempted: NDArray[np.bool_], tick: KernelTick, stretch: Stretch, phase: Phase
-) -> float | None:
-    """The rate above ``tick.hz`` at which a train runs that keeps the tick's phase; None: there is none.
-
-    ``preempted`` marks the interruptions in which another task ran. A timer of that task may keep the
-    kernel's time as well, so they say nothing here.
-    """
-    multiples_hz = [tick.hz * factor for factor in range(2, 11)]
-    rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
-    for hz in sorted(rates_hz, reverse=True):
-        period_ns = period_of_ns(hz)
-        phases_ns = {phase.phase_ns, *tick.phases_ns}
-        if tick.basis == "option" and not phase.located:
-            # At a wrong rate its phase could not be found either.
-            phases_ns |= set(fit(gaps, period_ns, stretch))
-        if any(_runs_at(gaps, preempted, tick, stretch, phase, period_ns, at_ns) for at_ns in phases_ns):
-            return hz
-    return None
-
-
-def _runs_at(
-    gaps: Gaps,
-    preempted: NDArray[np.bool_],
-    tick: KernelTick,
-    stretch: Stretch,
-    phase: Phase,
-    period_ns: int,
-    phase_ns: int,
-) -> bool:
-    """One train holds the tick's slots and all those of ``period_ns`` that lie between them."""
-    own = lattice(tick.period_ns, phase.phase_ns, stretch.epoch_ns)
-    own_ns = own.between(stretch.from_ns, stretch.until_ns)
-    slots_ns = lattice(period_ns, phase_ns, stretch.epoch_ns).between(stretch.from_ns, stretch.until_ns)
-    beside_ns = np.abs((slots_ns - own.offset_ns + tick.period_ns / 2) % tick.period_ns - tick.period_ns / 2)
-    others_ns = slots_ns[beside_ns > gaps.late_ns]
-    holders = gaps.holding(others_ns)
-    others_ns = others_ns[(holders < 0) | ~preempted[holders]] if len(preempted) else others_ns
-    holders = gaps.holding(others_ns)
-    if len(others_ns) < _ENOUGH or np.count_nonzero(holders >= 0) < FULL_SHARE * len(others_ns):
-        return False
-    # A host's train that passes by starts at other times after the slots than the tick, and moves.
-    alike_ns = max(_ALIKE_NS, gaps.step_ns)
-    evidence = weigh(gaps, others_ns, period_ns)
-    if not evidence.convincing or not evidence.steady(alike_ns):
-        return False
-    if not phase.evidence.full:
-        # The rate in force does not fit at all. A kernel's own word cannot be that wrong.
-        return tick.basis == "option"
-    delays_ns = start_delays(gaps, others_ns, holders)
-    own_delays_ns = start_delays(gaps, own_ns, gaps.holding(own_ns))
-    return bool(abs(np.median(delays_ns) - np.median(own_delays_ns)) <= alike_ns)
 
 
 def _runs(holds: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

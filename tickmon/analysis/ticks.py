@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.check import verdict_of
 from tickmon.analysis.clocks import Clocks
-from tickmon.analysis.phase import STANDARD_HZ, Stretch, faster_hz, lattice, locate
+from tickmon.analysis.faster import faster_hz
+from tickmon.analysis.phase import STANDARD_HZ, Stretch, lattice, locate
 from tickmon.analysis.slots import Gaps, Lattice, weigh
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
@@ -55,12 +56,8 @@ def kernel_ticks(
     """
     index = np.flatnonzero(among)
     gaps = _gaps(window, line, index)
-    # The last slots may still wait for what holds them.
-    stretch = Stretch(
-        from_ns=_judged_from_ns(line, clocks, gaps),
-        until_ns=line.end_ns - gaps.late_ns,
-        epoch_ns=clocks.epoch_ns,
-    )
+    from_ns = _judged_from_ns(line, clocks, gaps)
+    stretch = Stretch(from_ns=from_ns, until_ns=line.end_ns, epoch_ns=clocks.epoch_ns)
     phase = locate(gaps, tick, stretch, known_ns=clocks.phase_ns)
     faster = faster_hz(gaps, preempted[index], tick, stretch, phase)
     slots_ns, holders, clocks = _judge(

@@ -1,0 +1,75 @@
+"""Whether the tick runs faster than the rate in force says, as after a wrong --hz."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tickmon.analysis.phase import STANDARD_HZ, Phase, Stretch, fit, lattice, period_of_ns
+from tickmon.analysis.slots import FULL_SHARE, Gaps, start_delays, weigh
+from tickmon.windows import KernelTick
+
+_ENOUGH = 10
+"""Fewer slots prove no rate."""
+_ALIKE_NS = 500.0
+"""One train starts this evenly after its slots. A host 1 ppm off moves on by as much in a second."""
+
+
+def faster_hz(
+    gaps: Gaps, preempted: NDArray[np.bool_], tick: KernelTick, stretch: Stretch, phase: Phase
+) -> float | None:
+    """The rate above ``tick.hz`` at which a train runs that keeps the tick's phase; None: there is none.
+
+    ``preempted`` marks the interruptions in which another task ran. A timer of that task may keep the
+    kernel's time as well, so they say nothing here.
+    """
+    if tick.basis != "option" and not phase.evidence.full:
+        # The rate does not fit at all. A kernel's own word cannot be that wrong.
+        return None
+    own_delay_ns = _own_delay_ns(gaps, tick, stretch, phase)
+    multiples_hz = [tick.hz * factor for factor in range(2, 11)]
+    rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
+    for hz in sorted(rates_hz, reverse=True):
+        period_ns = period_of_ns(hz)
+        phases_ns = {phase.phase_ns, *tick.phases_ns}
+        if not phase.located:
+            # At a wrong rate its phase could not be found either.
+            phases_ns |= set(fit(gaps, period_ns, stretch))
+        for phase_ns in phases_ns:
+            slots_ns = lattice(period_ns, phase_ns, stretch.epoch_ns).between(
+                stretch.from_ns, stretch.until_ns
+            )
+            if _are_ticks(gaps, preempted, slots_ns, period_ns, own_delay_ns):
+                return hz
+    return None
+
+
+def _own_delay_ns(gaps: Gaps, tick: KernelTick, stretch: Stretch, phase: Phase) -> float | None:
+    """How late the tick is in the middle; None where its slots are not held at the rate in force."""
+    slots = lattice(tick.period_ns, phase.phase_ns, stretch.epoch_ns)
+    slots_ns = slots.between(stretch.from_ns, stretch.until_ns)
+    delays_ns = start_delays(gaps, slots_ns, gaps.holding(slots_ns))
+    return float(np.median(delays_ns)) if phase.evidence.full and len(delays_ns) else None
+
+
+def _are_ticks(
+    gaps: Gaps,
+    preempted: NDArray[np.bool_],
+    slots_ns: NDArray[np.float64],
+    period_ns: int,
+    own_delay_ns: float | None,
+) -> bool:
+    """All of these slots are held, by one train that starts as late after them as the tick does."""
+    holders = gaps.holding(slots_ns)
+    if len(preempted):
+        telling = (holders < 0) | ~preempted[holders]
+        slots_ns, holders = slots_ns[telling], holders[telling]
+    if len(slots_ns) < _ENOUGH or np.count_nonzero(holders >= 0) < FULL_SHARE * len(slots_ns):
+        return False
+    # A host's train that passes by starts at other times after the slots than the tick, and moves.
+    alike_ns = max(_ALIKE_NS, gaps.step_ns)
+    evidence = weigh(gaps, slots_ns, period_ns)
+    if not evidence.convincing or not evidence.steady(alike_ns):
+        return False
+    delay_ns = float(np.median(start_delays(gaps, slots_ns, holders)))
+    return own_delay_ns is None or abs(delay_ns - own_delay_ns) <= alike_ns
