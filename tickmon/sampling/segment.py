@@ -53,7 +53,7 @@ def gather_facts(settings: Settings, machine: Machine) -> Facts:
     measured_hz = fit[0] if fit else rate.hz
     if abs(rate.hz / measured_hz - 1) > _WRONG_SHARE:
         message = (
-            f"--tsc-hz says {rate.hz:,.0f}, but by the kernel's clock the counter runs at {measured_hz:,.0f}: "
+            f"--tsc-hz says {rate.hz:,.0f}, but the kernel counts {measured_hz:,.0f} cycles a second: "
             "every duration here may be wrong"
         )
         warnings = (*warnings, ReadingWarning(code="tsc_hz_contradiction", message=message))
