@@ -55,7 +55,10 @@ static void run(const char *path, const struct tm_settings *settings)
 		CHECK(tm_switches(sampler, switched, 1000, &lost, &switches) == 0);
 	CHECK(tm_cut(sampler) == 0);
 	while (windows < 20) {
-		if (tm_take(sampler, &window) != 0)
+		int error = tm_take(sampler, &window);
+
+		CHECK(error == 0 || error == -EAGAIN);
+		if (error != 0)
 			continue;
 		CHECK(windows == 0 || window.start_cycles == end_cycles);
 		end_cycles = window.end_cycles;

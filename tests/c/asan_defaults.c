@@ -1,9 +1,0 @@
-/* asan_defaults.c: where the sanitized sampler writes its report: its standard error is /dev/null, and it has
- * no environment.
- */
-const char *__asan_default_options(void);
-
-const char *__asan_default_options(void)
-{
-	return "log_path=" REPORT_PATH;
-}
