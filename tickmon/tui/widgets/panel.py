@@ -40,10 +40,10 @@ class Panel(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The row at ``y``, inked."""
-        width = self.size.width
+        ground = self.rich_style
         pieces = self._rows[y] if y < len(self._rows) else ()
-        segments = [Segment(piece.text, self._style(piece)) for piece in pieces if piece.text]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        segments = [Segment(piece.text, ground + self._style(piece)) for piece in pieces if piece.text]
+        return Strip(segments).adjust_cell_length(self.size.width, ground)
 
     def _draw_again(self) -> None:
         width, height = self.size
@@ -65,5 +65,5 @@ class Panel(Widget):
             self.refresh(*regions)
 
     def _style(self, piece: Piece) -> Style:
-        style = self.rich_style + ink_style(piece.ink, self.app.theme, colourless=self.app.no_color)
+        style = ink_style(piece.ink, self.app.theme, colourless=self.app.no_color)
         return style + Style(meta={"@click": piece.action}) if piece.action else style
