@@ -328,6 +328,23 @@ def test_sampler_ends_with_the_thread_that_started_it() -> None:
         assert sampler.status().end == "killed"
 
 
+def test_sampler_that_is_moved_to_another_cpu_ends() -> None:
+    others = os.sched_getaffinity(0) - {CPU}
+    if not others:
+        pytest.skip("there is no other CPU")
+    with running() as (sampler, pid):
+        os.sched_setaffinity(pid, others)
+        await_(lambda: sampler.status().state == "ended")
+        status = sampler.status()
+        window = sampler.take()
+    assert status.end == "moved"
+    assert status.message is not None
+    assert f"off CPU {CPU}" in status.message
+    assert window is not None
+    assert [exclusion.code for exclusion in window.exclusions] == ["moved"]
+    assert window.exclusion_count == 1
+
+
 def run_python(program: str, *before: str) -> subprocess.Popen[str]:
     """A Python of its own; ``program`` has new_sampler and await_status."""
     head = "from tests.test_sampler import new_sampler, await_status\n"

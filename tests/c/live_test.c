@@ -77,6 +77,65 @@ static void run(const char *path, const struct tm_settings *settings)
 	CHECK(tm_stop(sampler) == 0);
 }
 
+/* Starts the executable on this file by hand; says what it exited with, and what it left in the region. */
+static int exit_code_of(const char *path, int fd, const struct tm_orders *orders, struct tm_news *news)
+{
+	struct tm_region *region;
+	int status;
+	pid_t pid;
+
+	region = mmap(NULL, sizeof(*region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(region != MAP_FAILED);
+	region->orders = *orders;
+	CHECK(spawn(path, 0, fd, &pid) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	*news = region->news;
+	CHECK(munmap(region, sizeof(*region)) == 0 && close(fd) == 0);
+	return WEXITSTATUS(status);
+}
+
+static void a_sampler_whose_parent_is_gone_does_not_begin(const char *path)
+{
+	/* Whoever adopts an orphan, it is not the process that started it. */
+	const struct tm_orders orders = { .magic = TM_MAGIC, .parent = getppid() };
+	struct tm_news news;
+
+	CHECK(exit_code_of(path, make_file(), &orders, &news) == 0);
+	CHECK(news.state == TM_ENDED && news.end == TM_END_ORPHAN);
+}
+
+static void a_region_of_another_version_is_left_alone(const char *path)
+{
+	const struct tm_orders orders = { .magic = TM_MAGIC + 1, .parent = getpid() };
+	struct tm_news news;
+
+	CHECK(exit_code_of(path, make_file(), &orders, &news) != 0);
+	CHECK(news.state == TM_STARTING);
+}
+
+static void a_region_that_can_shrink_is_left_alone(const char *path)
+{
+	const struct tm_orders orders = { .magic = TM_MAGIC, .parent = getpid() };
+	struct tm_news news;
+	int fd = memfd_create("unsealed", MFD_CLOEXEC);
+
+	CHECK(fd >= 0 && ftruncate(fd, sizeof(struct tm_region)) == 0);
+	CHECK(exit_code_of(path, fd, &orders, &news) != 0);
+	CHECK(news.state == TM_STARTING);
+}
+
+static void a_region_of_another_size_is_left_alone(const char *path)
+{
+	const struct tm_orders orders = { .magic = TM_MAGIC, .parent = getpid() };
+	struct tm_news news;
+	int fd = memfd_create("larger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CHECK(fd >= 0 && ftruncate(fd, sizeof(struct tm_region) + 1) == 0);
+	CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+	CHECK(exit_code_of(path, fd, &orders, &news) != 0);
+	CHECK(news.state == TM_STARTING);
+}
+
 int main(int count, char **arguments)
 {
 	struct tm_settings settings = {
@@ -91,5 +150,10 @@ int main(int count, char **arguments)
 	run(arguments[1], &settings);
 	settings.method = TM_LOOP;
 	run(arguments[1], &settings);
+
+	a_sampler_whose_parent_is_gone_does_not_begin(arguments[1]);
+	a_region_of_another_version_is_left_alone(arguments[1]);
+	a_region_that_can_shrink_is_left_alone(arguments[1]);
+	a_region_of_another_size_is_left_alone(arguments[1]);
 	return 0;
 }

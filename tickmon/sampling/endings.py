@@ -16,12 +16,12 @@ START_ADVICE = {
 """By the errno with which the executable could not be started."""
 
 
-def end_message(end: str | None, *, stage: str | None, error: int, cpu: int, priority: int) -> str | None:
+def end_message(end: str, *, stage: str, error: int, cpu: int, priority: int) -> str | None:
     """Why the sampler ended, where that is a failure; None when it ended as it was meant to.
 
-    ``end`` is that of ``tickmon.sampling.sampler.Status``. For ``failed``, ``stage`` is ``region``, ``pin``,
-    ``priority`` or ``counter`` and ``error`` its errno (``region``: the exit code); for ``killed``,
-    ``error`` is the signal's number.
+    ``end`` is as in ``tickmon.sampling.sampler.Status``, or ``none``. For ``failed``, ``stage`` is
+    ``region``, ``pin``, ``priority`` or ``counter`` and ``error`` its errno (``region``: the exit code);
+    for ``killed``, ``error`` is the signal's number.
     """
     match end:
         case "failed":
@@ -42,7 +42,7 @@ def end_message(end: str | None, *, stage: str | None, error: int, cpu: int, pri
     return None
 
 
-def _failure(stage: str | None, *, error: int, cpu: int, priority: int) -> str:
+def _failure(stage: str, *, error: int, cpu: int, priority: int) -> str:
     reason = os.strerror(error)
     match stage:
         case "pin" if error == errno.EINVAL:

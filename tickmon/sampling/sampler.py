@@ -23,28 +23,21 @@ _lib = _native.lib
 EXECUTABLE = Path(_native.__file__).with_name("tickmon-sampler")
 """Lies beside the compiled module in wheels and editable installs alike."""
 
-_STATES = {_lib.TM_STARTING: "starting", _lib.TM_RUNNING: "running", _lib.TM_ENDED: "ended"}
-_ENDS = {
-    _lib.TM_END_NONE: None,
-    _lib.TM_END_TOLD: "told",
-    _lib.TM_END_LEASE: "lease",
-    _lib.TM_END_MOVED: "moved",
-    _lib.TM_END_COMPLETE: "complete",
-    _lib.TM_END_FAILED: "failed",
-    _lib.TM_END_KILLED: "killed",
-    _lib.TM_END_ORPHAN: "orphan",
-}
 _METHODS = {Method.GAP: _lib.TM_GAP, Method.LOOP: _lib.TM_LOOP}
-_EXCLUSIONS = {_lib.TM_BACKWARDS: "backwards", _lib.TM_MOVED: "moved"}
 
 
-_STAGES = {
-    _lib.TM_STAGE_NONE: None,
-    _lib.TM_STAGE_REGION: "region",
-    _lib.TM_STAGE_PIN: "pin",
-    _lib.TM_STAGE_PRIORITY: "priority",
-    _lib.TM_STAGE_COUNTER: "counter",
-}
+def _words(enum: str, prefix: str) -> dict[int, str]:
+    """The names of a C enum as words: TM_END_TOLD is "told"."""
+    return {
+        value: name.removeprefix(prefix).lower()
+        for value, name in _ffi.typeof(f"enum {enum}").elements.items()
+    }
+
+
+_STATES = _words("tm_state", "TM_")
+_ENDS = _words("tm_end", "TM_END_")
+_STAGES = _words("tm_stage", "TM_STAGE_")
+_EXCLUSIONS = _words("tm_exclusion_code", "TM_")
 
 
 class SamplerError(TickmonError):
@@ -172,7 +165,7 @@ class Sampler:
         _check(_lib.tm_status(self._sampler, status), "cannot ask the sampler")
         return Status(
             state=_STATES[status.state],
-            end=_ENDS[status.end],
+            end=None if status.end == _lib.TM_END_NONE else _ENDS[status.end],
             message=end_message(
                 _ENDS[status.end],
                 stage=_STAGES[status.stage],
