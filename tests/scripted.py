@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.making import Life, make_segment, read_at, simulate, simulate_loop
+from tests.making import Life, make_segment, make_tick, read_at, simulate, simulate_loop
 from tickmon.analysis.readings import Analysis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
@@ -71,6 +71,7 @@ def scripted_segment(settings: Settings, *, segment: int = 1, reason: str = "sta
         method=settings.method,
         window_s=settings.window_s,
         guest=True,
+        kernel_tick=make_tick(source="the kernel's coarse clock"),
         loop_size=settings.loop_size if loop else None,
         reason=reason,
     )

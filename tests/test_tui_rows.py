@@ -156,7 +156,7 @@ def test_the_tick_check_is_told_in_words(check: Check, counted: str, words: str)
 
 def test_the_kernels_own_count_is_named_as_such() -> None:
     check = Check(expected=250, seen=250, kernel=264, kernel_row="LOC", basis="kernel", verdict="ok")
-    assert kernel_row_words(check) == "kernel's LOC row +264"
+    assert kernel_row_words(check)[0] == "kernel's LOC row +264"
 
 
 def test_every_character_of_ours_has_an_ascii_one_of_the_same_width() -> None:

@@ -86,8 +86,9 @@ def check_words(check: Check) -> tuple[str, str, Ink]:
     return counted, "cannot be judged", "label"
 
 
-def kernel_row_words(check: Check) -> str:
-    """The kernel's own count beside it, which holds every timer interrupt of that CPU; may be empty."""
+def kernel_row_words(check: Check) -> tuple[str, ...]:
+    """The kernel's own count of all timer interrupts of that CPU, longest wording first; may be empty."""
     if check.kernel is None:
-        return ""
-    return f"kernel's {check.kernel_row or 'timer'} row +{count_text(check.kernel)}"
+        return ()
+    row = f"{check.kernel_row or 'timer'} row +{count_text(check.kernel)}"
+    return f"kernel's {row}", row

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from tickmon.tui.rows import Row
 from tickmon.tui.view import View
-from tickmon.tui.widgets.figures import facts
+from tickmon.tui.widgets.figures import fact_row, facts
 from tickmon.tui.widgets.sources import draw_sources
 
 
@@ -46,7 +46,7 @@ class Details(Screen[None]):
             warnings.append(analysis.baseline_verdict.reason)
         lines = [f"{n}. {message}" for n, message in enumerate(warnings, 1)] or ["No warnings."]
         lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
-        lines += ["", *(plain(line) for line in facts(reading, view))]
+        lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
         return "\n".join(lines)
 
     def action_close(self) -> None:

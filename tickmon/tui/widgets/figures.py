@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tickmon.analysis.readings import Analysis
 from tickmon.tui.plots import large
-from tickmon.tui.rows import Ink, Piece, Row, row, width_of
+from tickmon.tui.rows import Ink, Piece, Row, fit, row, width_of
 from tickmon.tui.view import Reading, View
 from tickmon.tui.words import check_words, clock_text, kernel_row_words, length_text, range_text
 from tickmon.units import count_text, significant
@@ -26,12 +28,13 @@ _VERDICTS: dict[bool | None, tuple[str, Ink]] = {
 
 def draw_figures(view: View, width: int, height: int) -> list[Row]:
     """Five rows: the overhead at the left, the other figures beside it, and on wide screens the facts."""
-    rows = [
-        (*_padded(left, _LEFT), *right) for left, right in zip(_overhead(view), _figures(view), strict=True)
-    ]
-    if view.reading is not None and width >= _FACTS_FROM:
+    wide = width >= _FACTS_FROM
+    facts_at = min(width - _FACTS, 100) if wide else width + 1
+    figures = _figures(view, facts_at - 1 - _LEFT)
+    rows = [(*_padded(left, _LEFT), *right) for left, right in zip(_overhead(view), figures, strict=True)]
+    if wide and view.reading is not None:
         rows = [
-            (*_padded(row, min(width - _FACTS, 100)), *fact)
+            (*_padded(fit(row, facts_at - 1), facts_at), *fact_row(fact, width - facts_at))
             for row, fact in zip(rows, facts(view.reading, view), strict=True)
         ]
     return rows[:height]
@@ -58,11 +61,16 @@ def _percent(share: float) -> str:
     return significant(percent, 3) if percent >= 0.0995 else f"{percent:.3f}"
 
 
-def _figures(view: View) -> list[Row]:
+def _figures(view: View, room: int) -> list[Row]:
     reading = view.reading
     if reading is None:
         return [()] * 5
-    return [*_cost(view, reading), _baseline(view, reading), _check(reading.analysis), _worst(view, reading)]
+    return [
+        *_cost(view, reading),
+        _baseline(view, reading),
+        _check(reading.analysis, room),
+        _worst(view, reading),
+    ]
 
 
 def _cost(view: View, reading: Reading) -> list[Row]:
@@ -108,11 +116,12 @@ def _baseline(view: View, reading: Reading) -> Row:
     )
 
 
-def _check(analysis: Analysis) -> Row:
+def _check(analysis: Analysis, room: int) -> Row:
     counted, verdict, ink = check_words(analysis.check)
-    kernel = kernel_row_words(analysis.check)
-    note = f" · {kernel}" if kernel else ""
-    return row(_label("elapsed ticks"), f"{counted}: ", (verdict, ink), (note, "label"))
+    start = row(_label("elapsed ticks"), f"{counted}: ", (verdict, ink))
+    notes = (f" · {words}" for words in kernel_row_words(analysis.check))
+    note = next((note for note in notes if width_of(start) + len(note) <= room), "")
+    return (*start, Piece(note, "label"))
 
 
 def _worst(view: View, reading: Reading) -> Row:
@@ -137,7 +146,15 @@ def _label(text: str) -> Piece:
     return Piece(text.ljust(_LABEL), "label")
 
 
-def facts(reading: Reading, view: View) -> list[Row]:
+class Fact(NamedTuple):
+    """Something that figures rest on, and where it is from or what it means."""
+
+    name: str
+    value: str
+    note: str
+
+
+def facts(reading: Reading, view: View) -> list[Fact]:
     """What the figures rest on, for whoever compares two of them."""
     analysis = reading.analysis
     segment, window = analysis.window.segment, analysis.window
@@ -145,13 +162,16 @@ def facts(reading: Reading, view: View) -> list[Row]:
     since = clock_text(reading.trend.since or window.started_at)
     typical = _text(view, reading, analysis.typical_cycles)
     return [
-        _fact("counter", f"{analysis.tsc_hz / 1e6:,.3f} MHz", segment.tsc_hz_source),
-        _fact("tick", f"{tick.hz:g} Hz" if tick else "–", tick.source if tick else "HZ is not known"),
-        _fact("reads", f"{significant(window.reads / reading.length_s / 1e6, 3)} M/s", f"{typical} each"),
-        _fact("lost", count_text(window.lost), "interruption details"),
-        _fact("windows", count_text(reading.trend.windows), f"since {since}"),
+        Fact("counter", f"{analysis.tsc_hz / 1e6:,.3f} MHz", segment.tsc_hz_source),
+        Fact("tick", f"{tick.hz:g} Hz" if tick else "–", tick.source if tick else "HZ is not known"),
+        Fact("reads", f"{significant(window.reads / reading.length_s / 1e6, 3)} M/s", f"{typical} each"),
+        Fact("lost", count_text(window.lost), "interruption details"),
+        Fact("windows", count_text(reading.trend.windows), f"since {since}"),
     ]
 
 
-def _fact(name: str, value: str, note: str) -> Row:
-    return row((f"{name:<9}", "label"), value, (f" · {note}", "label"))
+def fact_row(fact: Fact, room: int) -> Row:
+    """A fact in at most ``room`` columns; where there is too little the note is left out."""
+    short = row((f"{fact.name:<9}", "label"), fact.value)
+    full = (*short, Piece(f" · {fact.note}", "label"))
+    return full if width_of(full) <= room else short

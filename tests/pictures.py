@@ -1,0 +1,76 @@
+"""Makes the pictures of the screen: ``python -m tests.pictures`` writes screenshots/*.svg and *.png.
+
+Needs resvg-py and the font Fira Code (Debian: fonts-firacode).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import resvg_py
+
+from tests.desk import desk
+from tests.scripted import scripted_cpus
+from tickmon.windows import Method, Settings
+
+FOLDER = Path(__file__).parent.parent / "screenshots"
+CPUS = scripted_cpus(8, nohz_full=frozenset())
+FONTS = "/usr/share/fonts"
+_FONT_FACE = re.compile(r"@font-face \{.*?\}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What is to be seen in one picture."""
+
+    name: str
+    size: tuple[int, int]
+    windows: int = 50
+    keys: tuple[str, ...] = ()
+    theme: str = "tickmon-dark"
+    method: Method = Method.GAP
+
+
+PICTURES = (
+    Picture(name="live-80x24", size=(80, 24)),
+    Picture(name="live-120x40", size=(120, 40)),
+    Picture(name="live-200x50", size=(200, 50)),
+    Picture(name="light-120x40", size=(120, 40), theme="tickmon-light"),
+    Picture(name="colour-blind-safe-120x40", size=(120, 40), theme="tickmon-safe"),
+    Picture(name="loop-method-80x24", size=(80, 24), windows=8, method=Method.LOOP),
+    Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
+    Picture(name="help-80x24", size=(80, 24), keys=("question_mark", "question_mark")),
+)
+
+
+async def take(picture: Picture) -> None:
+    """Writes one picture as SVG and PNG."""
+    async with desk(size=picture.size, cpus=CPUS, settings=Settings(cpu=7, method=picture.method)) as at:
+        at.app.theme = picture.theme
+        await at.windows(picture.windows)
+        await at.press(*picture.keys)
+        if "c" in picture.keys:
+            await at.until(lambda: len(at.looked) == 7)
+        await at.pilot.pause()
+        # Without the addresses of fonts: whoever looks at it shall load nothing from elsewhere.
+        svg = _FONT_FACE.sub("", at.app.export_screenshot(title="tickmon"))
+    (FOLDER / f"{picture.name}.svg").write_text(svg)
+    png = resvg_py.svg_to_bytes(svg_string=svg, font_dirs=[FONTS], width=picture.size[0] * 14)
+    (FOLDER / f"{picture.name}.png").write_bytes(bytes(png))
+
+
+def main() -> None:
+    """Makes them all."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    for picture in PICTURES:
+        asyncio.run(take(picture))
+
+
+if __name__ == "__main__":
+    main()
