@@ -1,0 +1,85 @@
+"""Whether a timetable is a train's: filled slots, at a certain rate, by a clock that keeps its phase."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tickmon.analysis.timetable import Fill, Timetable, View, fill
+from tickmon.analysis.trainfit import (
+    ENOUGH_SLOTS,
+    ENOUGH_TO_COMPARE,
+    FILLED,
+    LATEST_SLOTS,
+    STRETCHES,
+    parted_fill,
+)
+
+_TRIES_BEATEN = 40.0
+"""A phase in thousands, a frequency in 10⁵, a class and a reach were chosen to get so many hits: about
+exp(25) tries; the rest makes a chance of one in a million."""
+
+_STRAYS = 0.25
+"""A clock's phase strays by no more than this share of its jitter ..."""
+
+_CLOCKS_STRAY_NS = 1_000.0
+_CLOCKS_STRAY = 0.25e-6
+"""... or by what the best clocks do, because time is corrected: so much, and this share of the time."""
+
+_PATIENCE_NS = 8e9
+"""So long a train waits when slots that would tell its rate are hidden."""
+
+
+def convincing(view: View, times: Timetable) -> bool:
+    """Whether ``times`` shows all that a new train must."""
+    found = fill(view, times)
+    if np.count_nonzero(found.visible) < ENOUGH_SLOTS or found.share < FILLED:
+        return False
+    quarter_of = ((found.slots_ns - view.start_ns) / view.length_ns * 4).astype(np.int64)
+    quarters = [found.share_of(found.visible & (quarter_of == quarter)) for quarter in range(4)]
+    return (
+        found.tries_beaten() >= _TRIES_BEATEN
+        and min(quarters) >= FILLED * 0.75
+        and steady(view, found, times)
+        and (view.length_ns > _PATIENCE_NS or _certain_rate(view, times))
+    )
+
+
+def steady(view: View, found: Fill, times: Timetable) -> bool:
+    """The phase stays: what it strays is little beside the jitter, or no more than good clocks do.
+
+    The members' offsets are averaged in ten stretches of time. For a clock with independent jitter these
+    means differ no more than the jitter allows. A loop that sleeps again after its work walks at random: n
+    steps of s each stray by s * sqrt(n / 15) from their best line, with a jitter of s / sqrt(2), which for
+    100 steps is 3.7 times as far. The jitter is taken from differences of neighbours, which a slow walk
+    leaves alone (von Neumann 1941, Annals of Mathematical Statistics 12, 367).
+    """
+    offsets_ns = times.offsets_ns(view.starts_ns[found.member[found.hit]])
+    if len(offsets_ns) < ENOUGH_SLOTS / 2:
+        return False
+    jitter_ns = math.sqrt(float(np.mean(np.diff(offsets_ns) ** 2)) / 2)
+    means_ns = np.array([float(part.mean()) for part in np.array_split(offsets_ns, STRETCHES)])
+    # Two degrees of freedom went into the line, and the jitter's own share in the means comes off.
+    strayed = float((means_ns**2).sum()) / (STRETCHES - 2) - jitter_ns**2 * STRETCHES / len(offsets_ns)
+    allowed_ns = max(
+        (_STRAYS + math.sqrt(STRETCHES / len(offsets_ns))) * jitter_ns,
+        _CLOCKS_STRAY_NS + _CLOCKS_STRAY * view.length_ns,
+    )
+    return strayed <= allowed_ns**2
+
+
+def _certain_rate(view: View, times: Timetable) -> bool:
+    """Whether the slots of a slower or faster train that would tell are not all hidden.
+
+    The kernel's tick may hide every second slot for a while, until one of the clocks has drifted away.
+    """
+    for factor in (2, 3, 5):
+        found, part = parted_fill(view, times, factor)
+        if np.count_nonzero(found.visible & (part != 0)) < ENOUGH_TO_COMPARE:
+            return False
+        own = fill(view.latest(LATEST_SLOTS, times.period_ns), times)
+        turn = (np.arange(len(own.slots_ns)) % factor)[own.visible]
+        if np.bincount(turn, minlength=factor).min() < ENOUGH_TO_COMPARE / 2:
+            return False
+    return True
