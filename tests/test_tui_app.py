@@ -403,6 +403,14 @@ async def test_every_action_is_in_the_palette(at: Desk) -> None:
     assert type(at.app.screen).__name__ == "CommandPalette"
 
 
+@on_screen()
+async def test_the_words_of_the_key_line_can_be_clicked(at: Desk) -> None:
+    await at.windows(1)
+    place = at.part("keys").index("pause")
+    await at.pilot.click("#keys", offset=(place, 0))
+    assert "PAUSED" in at.part("title")
+
+
 # -- how it behaves -----------------------------------------------------------------------------
 
 
@@ -433,12 +441,12 @@ async def test_readings_that_come_faster_are_drawn_once_a_second(at: Desk) -> No
 @on_screen()
 async def test_no_frame_is_drawn_while_the_terminal_is_behind(at: Desk) -> None:
     await at.windows(1)
-    at.app._is_behind = lambda: True  # type: ignore[method-assign]
+    at.app._backlog = lambda: 3  # type: ignore[method-assign]
     at.app._drawn_s = 0.0
     await asyncio.to_thread(at.source.give, *scripted_windows(at.source.segment, 2)[1:])
     await at.pilot.pause()
     assert "250 ticks" in at.part("figures")
-    at.app._is_behind = lambda: False  # type: ignore[method-assign]
+    at.app._backlog = lambda: 0  # type: ignore[method-assign]
     await at.until(lambda: "500 ticks" in at.part("figures"))
 
 

@@ -7,6 +7,7 @@ import pytest
 from tickmon.analysis.readings import Check
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import to_ascii
+from tickmon.tui.pace import frame_due_in_s
 from tickmon.tui.rows import Piece, changed_spans, fit, heading, row, spread_apart, width_of
 from tickmon.tui.words import (
     age_text,
@@ -169,3 +170,12 @@ def test_every_character_of_ours_has_an_ascii_one_of_the_same_width() -> None:
 def test_every_action_has_a_key_of_its_own() -> None:
     keys = [key for action in ACTIONS for key in action.keys.split(",")]
     assert len(keys) == len(set(keys))
+
+
+def test_frames_are_nearly_a_second_apart() -> None:
+    assert frame_due_in_s(since_last_s=0.2, backlog=0) == pytest.approx(0.7)
+    assert frame_due_in_s(since_last_s=0.95, backlog=2) == 0.0
+
+
+def test_no_frame_is_due_while_the_terminal_is_behind() -> None:
+    assert frame_due_in_s(since_last_s=5.0, backlog=3) > 0

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -27,6 +26,7 @@ from tickmon.machine.cpus import Cpus
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.feed import Fault, Feed, News
+from tickmon.tui.pace import frame_due_in_s
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.help import Help
@@ -34,37 +34,16 @@ from tickmon.tui.screens.main import MainScreen
 from tickmon.tui.screens.question import Question
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.themes import THEMES
+from tickmon.tui.told import Told
 from tickmon.tui.view import Reading
-from tickmon.windows import Method, OpenGap, Settings, Window
+from tickmon.windows import Method, Settings, Window
 
 _REST_S = 0.3
 """Keys that change the settings count once they have rested for so long."""
-_DRAW_S = 0.9
-"""Frames are at least this far apart: one a window of a second, which never comes to the millisecond."""
-_BEHIND_S = 0.25
-"""When the terminal is behind, it is asked again after so long."""
-_MOST_BACKLOG = 2
-"""So many writes may wait for the terminal before frames are left out."""
 _FEW_CPUS = 10
 """With no more CPUs than this a digit is a CPU; with more it begins a number."""
 _SUSPEND_S = 3.0
 """So long Ctrl-Z waits for the sampler to end."""
-
-
-@dataclass
-class Told(Message):
-    """The feed's news, from another thread."""
-
-    turn: int
-    news: News
-
-    def can_replace(self, message: Message) -> bool:
-        """Whether a newer ``message`` right behind this one makes it out of date."""
-        if not isinstance(message, Told):
-            return False
-        if isinstance(self.news, OpenGap):
-            return isinstance(message.news, OpenGap | Reading)
-        return isinstance(self.news, Reading) and isinstance(message.news, Reading)
 
 
 class TickmonApp(App[int]):
@@ -74,7 +53,6 @@ class TickmonApp(App[int]):
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "quit", "quit", show=False, priority=True),
-        Binding("ctrl+q", "quit", "quit", show=False),
         Binding("ctrl+z", "suspend", "suspend", show=False, priority=True),
     ]
 
@@ -98,6 +76,7 @@ class TickmonApp(App[int]):
         """
         super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
+        self.set_class(self.no_color, "-colourless")
         self.ascii_only = ascii_only
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
@@ -162,9 +141,8 @@ class TickmonApp(App[int]):
         """The same when the last frame is old enough and the terminal has taken it."""
         if self._next_draw is not None:
             return
-        wait_s = self._drawn_s + _DRAW_S - time.monotonic()
-        if self._is_behind():
-            wait_s = max(wait_s, _BEHIND_S)
+        since_last_s = time.monotonic() - self._drawn_s
+        wait_s = frame_due_in_s(since_last_s=since_last_s, backlog=self._backlog())
         if wait_s > 0:
             self._next_draw = self._after(wait_s, self._draw_due)
         else:
@@ -178,8 +156,8 @@ class TickmonApp(App[int]):
         # Textual's own timer never fires when the event loop is held up for longer than its time.
         return asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
 
-    def _is_behind(self) -> bool:
-        return isinstance(self._driver, TerminalDriver) and self._driver.backlog > _MOST_BACKLOG
+    def _backlog(self) -> int:
+        return self._driver.backlog if isinstance(self._driver, TerminalDriver) else 0
 
     @property
     def main(self) -> MainScreen:

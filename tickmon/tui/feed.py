@@ -76,6 +76,7 @@ class Feed:
         self._clocks = Clocks()
         self._trend = NO_TREND
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+        self._excepthook = threading.excepthook
 
     @property
     def turn(self) -> int:
@@ -98,6 +99,7 @@ class Feed:
             self._settled.clear()
             self._changed.notify()
         if self._thread.ident is None:
+            threading.excepthook = self._on_thread_error
             self._thread.start()
         return self._turn
 
@@ -107,11 +109,19 @@ class Feed:
 
     def close(self, timeout_s: float) -> None:
         """Stops what runs and ends the thread, but waits no longer than ``timeout_s``."""
+        threading.excepthook = self._excepthook
         with self._changed:
             self._closing = True
             self._changed.notify()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+
+    def _on_thread_error(self, failed: threading.ExceptHookArgs) -> None:
+        """An error that no thread expected, of a source or of the screen, must not pass unseen."""
+        error = failed.exc_value
+        self._tell(
+            self._turn, Fault(error if isinstance(error, Exception) else RuntimeError(failed.exc_type))
+        )
 
     def _tell(self, turn: int, news: News) -> None:
         with self._listening:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import traceback
 
 from tickmon.errors import TickmonError
@@ -18,20 +17,10 @@ def run_screen(app: TickmonApp) -> int:
 
     TickmonError when the program itself failed; by then the terminal is as it was.
     """
-
-    def on_thread_error(failed: threading.ExceptHookArgs) -> None:
-        app.fail(
-            failed.exc_value if isinstance(failed.exc_value, Exception) else RuntimeError(failed.exc_type)
-        )
-
     guard = Guard(end=lambda: app.end(0))
-    excepthook, threading.excepthook = threading.excepthook, on_thread_error
-    try:
-        with guard.watching():
-            code = app.run()
-            app.feed.close(_STOP_S)
-    finally:
-        threading.excepthook = excepthook
+    with guard.watching():
+        code = app.run()
+        app.feed.close(_STOP_S)
     if guard.signal is not None:
         return 128 + guard.signal
     if app.fault is not None:

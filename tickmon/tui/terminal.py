@@ -63,12 +63,12 @@ class Guard:
     """
 
     def __init__(self, *, end: Callable[[], None]) -> None:
-        """``end`` asks for an orderly end and returns at once; it is called inside a signal handler."""
+        """``end`` asks for an orderly end and returns at once; called in a signal handler or a thread."""
         self._end = end
         self._attributes: list[Any] | None = None
         self._watch: threading.Thread | None = None
         self.signal: int | None = None
-        """The signal that ended it."""
+        """The signal that ended it; SIGHUP also when the terminal was lost without one."""
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -89,6 +89,9 @@ class Guard:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self._leave_because(number)
+
+    def _leave_because(self, number: int) -> None:
         if self.signal is not None:
             return
         self.signal = number
@@ -119,4 +122,4 @@ class Guard:
         poller.register(0, 0)
         while not any(events & (select.POLLHUP | select.POLLERR) for _, events in poller.poll()):
             pass
-        os._exit(128 + signal.SIGHUP)
+        self._leave_because(signal.SIGHUP)
