@@ -85,7 +85,10 @@ def locate(gaps: Gaps, tick: KernelTick, stretch: Stretch, *, known_ns: int | No
 
     candidates = (() if known_ns is None else (known_ns,)) + (tick.phases_ns or (0,))
     fallback = judged(candidates[0])
-    if (fallback.proven and fallback.evidence.mostly_held) or not fallback.evidence.telling:
+    evidence = fallback.evidence
+    # While most of its slots are held there is no need for another one, be they too few to prove it.
+    good = evidence.mostly_held and (known_ns is not None or evidence.steady())
+    if good or not evidence.telling:
         return fallback
     for phase_ns in candidates[1:]:
         phase = judged(phase_ns)
