@@ -204,7 +204,9 @@ class TickmonApp(App[int]):
         use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
         if self.session.settings.cpu != cpu or self._rest is not None:
             return
-        if not use.idle and not await self.push_screen_wait(Question(use)):
+        if not use.idle and not await self.push_screen_wait(
+            Question(use, nohz_full=cpu in self.session.cpus.nohz_full)
+        ):
             self.session.go_back()
         else:
             if not use.idle:

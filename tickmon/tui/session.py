@@ -83,7 +83,7 @@ class Session:
                 self._open_gap = news
                 return first
             case Ended():
-                self.ended = news.error or "there is nothing more to come:"
+                self.ended = news.error or "there is nothing more to come"
                 self._open_gap = None
                 return True
             case Disturbance():

@@ -21,18 +21,19 @@ class Question(ModalScreen[bool]):
         Binding("n,escape,q", "answer(False)", "stay", show=False),
     ]
 
-    def __init__(self, use: CpuUse) -> None:
+    def __init__(self, use: CpuUse, *, nohz_full: bool) -> None:
         super().__init__()
         self._use = use
+        self._nohz_full = nohz_full
 
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
         use = self._use
         with Vertical(classes="box"):
             yield Static(f"CPU {use.cpu} is busy: it {use.text}.", markup=False, classes="strong")
+            tick = ", and its tick would come back" if self._nohz_full else ""
             yield Static(
-                "Measuring means spinning there: that work would get about half of the CPU, and on a "
-                "nohz_full CPU its tick would come back.\n",
+                f"Measuring means spinning there: that work would get about half of the CPU{tick}.\n",
                 markup=False,
             )
             yield Static("y  measure there all the same\nn  stay where I was", markup=False)

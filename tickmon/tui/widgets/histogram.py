@@ -95,7 +95,8 @@ def _strips(analysis: Analysis) -> list[_Strip]:
     names = _LOOP_STRIPS if analysis.window.segment.method is Method.LOOP else _GAP_STRIPS
     spreads: dict[Ink, list[Spread]] = {ink: [] for ink in names}
     for source in analysis.sources:
-        spreads[strip_of(source)].append(source.spread)
+        ink = strip_of(source)
+        spreads[ink if ink in spreads else "rest"].append(source.spread)
     return [_Strip(name, ink, tuple(spreads[ink])) for ink, name in names.items()]
 
 

@@ -15,7 +15,7 @@ def draw_message(view: View, _width: int, _height: int) -> list[Row]:
 
 def _message(view: View) -> Row:
     if view.ended is not None:
-        return row((f" {view.ended} ", "bad"), (" r ", "key"), "starts it again")
+        return row((f" {view.ended} ", "bad"), ("· r ", "key"), "starts again")
     if view.open_gap is not None and view.paused_age_s is None:
         gap = duration_text(view.open_gap.gap_s * 1e9, digits=2)
         since = clock_text(view.open_gap.since)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from tickmon.analysis.readings import Source
 from tickmon.tui.rows import Piece, Row, row, width_of
 from tickmon.tui.view import Reading, View
@@ -9,15 +12,13 @@ from tickmon.tui.widgets.histogram import strip_of
 from tickmon.tui.words import length_text, rate_text
 from tickmon.units import share_text
 
-_CELL = 11
 _BASIS = {"phase": "its phase", "switch": "task switch", "trace": "kernel trace", "counter": "a counter"}
 
 
 def draw_sources(view: View, width: int, height: int) -> list[Row]:
     """A heading and a row for each source, the tick first, then other trains, then the rest by overhead."""
-    wide = width >= 96
-    columns = ["per second", "median", "99th", "worst", "of CPU", *(["known by"] if wide else [])]
-    name_width = width - _CELL * 5 - (16 if wide else 1)
+    columns = [column for column in _COLUMNS if width >= column.from_width]
+    name_width = width - sum(column.width for column in columns) - 1
     rows = [_heading(columns, name_width, width)]
     reading = view.reading
     if reading is None:
@@ -26,7 +27,7 @@ def draw_sources(view: View, width: int, height: int) -> list[Row]:
     sources = sorted(reading.analysis.sources, key=lambda source: order.index(strip_of(source)))
     room = height - 1
     shown = sources if len(sources) <= room else sources[: room - 1]
-    rows += [_source(source, view, reading, name_width, wide) for source in shown]
+    rows += [_source(source, view, reading, columns, name_width) for source in shown]
     if len(shown) < len(sources):
         rest = sum(source.overhead_cycles for source in sources[len(shown) :])
         share = share_text(rest / reading.analysis.window.length_cycles)
@@ -34,26 +35,53 @@ def draw_sources(view: View, width: int, height: int) -> list[Row]:
     return rows
 
 
-def _heading(columns: list[str], name_width: int, width: int) -> Row:
+class _Column(NamedTuple):
+    name: str
+    width: int
+    from_width: int
+    """Shown on screens at least so wide."""
+
+
+_COLUMNS = (
+    _Column("per second", 11, 0),
+    _Column("median", 11, 0),
+    _Column("99th", 11, 76),
+    _Column("worst", 11, 0),
+    _Column("of CPU", 11, 0),
+    _Column("known by", 15, 96),
+)
+
+
+def _heading(columns: Sequence[_Column], name_width: int, width: int) -> Row:
     left = (Piece("─ ", "faint"), Piece("sources ", "head"))
-    labels = "".join(name.rjust(_CELL) if name != "known by" else f"   {name} " for name in columns)
     rule = Piece("─" * (name_width - width_of(left)), "faint")
-    line = (*left, rule, Piece(labels, "label"), Piece(" ", "faint"))
+    names = "".join(_cell(column.name, column) for column in columns)
+    line = (*left, rule, Piece(names.rstrip(), "label"), Piece(" ", "faint"))
     return (*line, Piece("─" * max(width - width_of(line), 0), "faint"))
 
 
-def _source(source: Source, view: View, reading: Reading, name_width: int, wide: bool) -> Row:
+def _source(source: Source, view: View, reading: Reading, columns: Sequence[_Column], name_width: int) -> Row:
     spread, window = source.spread, reading.analysis.window
-    cells = [
-        rate_text(spread.n, reading.length_s) + " /s",
-        *(
-            length_text(cycles, reading.analysis.tsc_hz, in_cycles=view.in_cycles)
-            for cycles in (spread.median_cycles, spread.p99_cycles, spread.max_cycles)
-        ),
-        share_text(source.overhead_cycles / window.length_cycles),
-    ]
+
+    def length(cycles: int | None) -> str:
+        return length_text(cycles, reading.analysis.tsc_hz, in_cycles=view.in_cycles)
+
+    texts = {
+        "per second": f"{rate_text(spread.n, reading.length_s)} /s",
+        "median": length(spread.median_cycles),
+        "99th": length(spread.p99_cycles),
+        "worst": length(spread.max_cycles),
+        "of CPU": share_text(source.overhead_cycles / window.length_cycles),
+        "known by": _BASIS.get(source.basis, source.basis) if source.parts else "–",
+    }
     pieces = [Piece(f" ■ {source.name}"[:name_width].ljust(name_width), strip_of(source))]
-    pieces += [Piece(cell.rjust(_CELL), "label" if cell == "–" else "plain") for cell in cells]
-    if wide:
-        pieces.append(Piece(f"   {_BASIS.get(source.basis, source.basis) if source.parts else '–'}", "label"))
+    for column in columns:
+        text = texts[column.name]
+        quiet = text == "–" or column.name == "known by"
+        pieces.append(Piece(_cell(text, column), "label" if quiet else "plain"))
     return tuple(pieces)
+
+
+def _cell(text: str, column: _Column) -> str:
+    """Figures end where their column ends; words begin where it begins."""
+    return f"   {text}".ljust(column.width) if column.name == "known by" else text.rjust(column.width)

@@ -1,0 +1,190 @@
+"""The parts of the main screen as plain functions: a view in, rows of text out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.making import Life
+from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windows
+from tickmon.analysis import Clocks, analyse
+from tickmon.analysis.readings import Analysis, Check
+from tickmon.analysis.trend import NO_TREND, extend
+from tickmon.tui.rows import Row
+from tickmon.tui.session import Session, next_cpu, next_window_s
+from tickmon.tui.view import Reading, View
+from tickmon.tui.widgets.figures import draw_figures
+from tickmon.tui.widgets.histogram import draw_histogram
+from tickmon.tui.widgets.keys import draw_keys
+from tickmon.tui.widgets.sources import draw_sources
+from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
+from tickmon.tui.widgets.title import draw_title
+from tickmon.windows import Method, Settings
+
+SETTINGS = Settings(cpu=3)
+
+
+def view_of(
+    *,
+    life: Life = LIFE,
+    windows: int = 1,
+    settings: Settings = SETTINGS,
+    change: Callable[[Analysis], Analysis] = lambda analysis: analysis,
+) -> View:
+    """The view after so many windows of a life, the analyses being changed first."""
+    clocks, trend = Clocks(), NO_TREND
+    for window in scripted_windows(scripted_segment(settings), windows, life=life):
+        analysis, clocks = analyse(window, clocks)
+        analysis = change(analysis)
+        trend = extend(trend, analysis)
+    session = Session(settings, scripted_cpus(4))
+    session.hear(0, Reading(analysis=analysis, trend=trend))
+    return session.view(datetime.now(UTC))
+
+
+def lines(
+    draw: Callable[[View, int, int], list[Row]], view: View, width: int = 80, height: int = 8
+) -> list[str]:
+    return ["".join(piece.text for piece in row) for row in draw(view, width, height)]
+
+
+def with_gaps(*lengths_ms: float) -> Life:
+    """A quiet life with some long interruptions, each after a tick."""
+    return replace(LIFE, gaps=[(0.1025e9 + 0.02e9 * n, ms * 1e6) for n, ms in enumerate(lengths_ms)])
+
+
+def test_what_lies_beyond_the_axis_is_drawn_and_counted() -> None:
+    view = view_of(life=with_gaps(12.0, 15.0))
+    rows = lines(draw_histogram, view)
+    assert sum(row.rstrip().endswith("▁▁ 2") for row in rows) == 1
+    assert rows[-1].endswith("╵≥10 ms")
+
+
+def test_the_axis_grows_when_much_lies_beyond_it() -> None:
+    view = view_of(life=with_gaps(*[11.0] * 12))
+    assert lines(draw_histogram, view)[-1].rstrip().endswith("╵≥100 ms")
+
+
+def test_each_strip_prints_its_own_scale() -> None:
+    view = view_of()
+    rows = lines(draw_histogram, view)
+    tops = [int(rows[row][:19].split()[-1].replace(",", "")) for row in (1, 3, 5)]
+    assert len(set(tops)) == 3
+    assert [rows[row].split()[0] for row in (1, 3, 5)] == ["kernel", "other", "the"]
+
+
+def test_lengths_whose_detail_was_lost_are_drawn_from_their_bins() -> None:
+    def lose(analysis: Analysis) -> Analysis:
+        sources = [replace(s, spread=replace(s.spread, pieces=None)) for s in analysis.sources]
+        return replace(analysis, sources=tuple(sources))
+
+    exact, binned = lines(draw_histogram, view_of()), lines(draw_histogram, view_of(change=lose))
+    assert [row[:20].split()[:2] for row in exact] == [row[:20].split()[:2] for row in binned]
+    assert binned[1:-1] != exact[1:-1]
+    assert "█" in "".join(binned[3:5])
+
+
+def test_a_train_within_loop_samples_stands_among_the_others() -> None:
+    def as_host(analysis: Analysis) -> Analysis:
+        return replace(analysis, sources=tuple(replace(s, kind="host") for s in analysis.sources))
+
+    view = view_of(settings=Settings(cpu=3, method=Method.LOOP), change=as_host)
+    assert any("the others" in row for row in lines(draw_histogram, view))
+
+
+@pytest.mark.parametrize("width", [64, 80, 120, 200])
+@pytest.mark.parametrize("in_cycles", [False, True])
+def test_no_row_is_cut_at_the_width_it_was_drawn_for(width: int, in_cycles: bool) -> None:
+    view = replace(view_of(windows=5), in_cycles=in_cycles)
+    parts = (draw_histogram, draw_sources, draw_overhead_line, draw_worst_line, draw_title, draw_keys)
+    for draw in parts if width < 80 else (*parts, draw_figures):
+        assert max(len(line.rstrip()) for line in lines(draw, view, width)) <= width
+
+
+def test_the_tick_check_drops_words_before_numbers() -> None:
+    check = Check(expected=1_000, seen=1_000, kernel=1_264, kernel_row="LOC", basis="kernel", verdict="ok")
+    view = view_of(change=lambda analysis: replace(analysis, check=check))
+    assert "1,000 due, 1,000 seen: ok · LOC row +1,264" in lines(draw_figures, view)[3]
+    assert "kernel's LOC row +1,264" in lines(draw_figures, view, width=200)[3]
+
+
+def test_a_value_that_does_not_exist_is_a_dash() -> None:
+    assert "– 99th" in lines(draw_figures, view_of())[0]
+
+
+def test_more_sources_than_rows_are_summed_up() -> None:
+    def many(analysis: Analysis) -> Analysis:
+        first = analysis.sources[0]
+        return replace(analysis, sources=tuple(replace(first, name=f"source {n}") for n in range(9)))
+
+    rows = lines(draw_sources, view_of(change=many), height=5)
+    assert len(rows) == 5
+    assert "6 more" in rows[-1]
+    assert "! shows all" in rows[-1]
+
+
+def test_the_tick_comes_first_then_other_trains_then_the_rest() -> None:
+    names = [row.split()[1] for row in lines(draw_sources, view_of(windows=2))[1:4]]
+    assert names == ["kernel", "host", "unexplained"]
+
+
+def test_time_lines_begin_at_zero_and_print_their_top() -> None:
+    view = view_of(windows=3)
+    rows = lines(draw_overhead_line, view, width=40, height=3)
+    assert "each window, 0 to 1 %" in rows[0]
+    assert rows[-1][1:5] == f"███{WRITE_MARK}"
+
+
+def test_the_title_gives_way_piece_by_piece() -> None:
+    view = view_of()
+    texts = [lines(draw_title, view, width=width)[0] for width in (120, 80, 60, 40)]
+    assert "tickmon  CPU 3 · isolated · nohz_full · sibling of CPU 1 · gap method · 1 s window" in texts[0]
+    assert "CPU 3 · isolated · nohz_full · sibling of CPU 1 · gap · 1 s" in texts[1]
+    assert "CPU 3 · isolated · nohz_full · gap · 1 s" in texts[2]
+    assert all("CPU 3" in text and "LIVE" in text for text in texts)
+
+
+def test_a_pause_says_how_old_the_picture_is() -> None:
+    view = replace(view_of(), paused_age_s=200.0)
+    assert "PAUSED" in lines(draw_title, view)[0]
+    assert "3 min 20 s ago" in lines(draw_title, view)[0]
+    assert "go on" in lines(draw_keys, view)[0]
+
+
+def test_80_columns_hold_the_keys_that_are_needed() -> None:
+    (line,) = lines(draw_keys, view_of())
+    for words in ("← → CPU", "c list", "space pause", "s save", "+ - window", "! more", "? help", "q quit"):
+        assert words in line
+    assert len(line) <= 80
+
+
+def test_a_wide_key_line_holds_them_all() -> None:
+    (line,) = lines(draw_keys, view_of(), width=120)
+    for words in ("u unit", "m method", "r restart", "t theme"):
+        assert words in line
+
+
+@pytest.mark.parametrize(
+    ("cpu", "step", "then"), [(3, 1, 0), (0, -1, 3), (1, 1, 3), (2, 1, 3), (2, -1, 1), (9, 1, 0)]
+)
+def test_cpus_are_gone_through_round_and_round_past_holes(cpu: int, step: int, then: int) -> None:
+    assert next_cpu([0, 1, 3], cpu, step) == then
+
+
+@pytest.mark.parametrize(
+    ("window_s", "step", "then"),
+    [
+        (1.0, 1, 2.0),
+        (1.0, -1, 0.5),
+        (3.0, 1, 5.0),
+        (3.0, -1, 2.0),
+        (60.0, 1, 60.0),
+        (300.0, 1, 300.0),
+        (0.1, -1, 0.1),
+    ],
+)
+def test_window_lengths_go_in_steps(window_s: float, step: int, then: float) -> None:
+    assert next_window_s(window_s, step) == then
