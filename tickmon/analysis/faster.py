@@ -26,6 +26,9 @@ def faster_hz(
     if tick.basis != "option" and not phase.evidence.full:
         # The rate does not fit at all. A kernel's own word cannot be that wrong.
         return None
+    if phase.evidence.slots >= _ENOUGH and not phase.evidence.telling:
+        # Whatever the rate, chance would hold its slots.
+        return None
     own_delay_ns = _own_delay_ns(gaps, tick, stretch, phase)
     multiples_hz = [tick.hz * factor for factor in range(2, 11)]
     rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
