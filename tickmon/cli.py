@@ -27,7 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     take_any_text()
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
-        if sys.stdout is not None:
+        # After a signal its number is the answer, also when the terminal went with it.
+        if sys.stdout is not None and code == 0:
             write_output("")
     except TickmonError as error:
         code = error.exit_code
