@@ -133,6 +133,13 @@ def test_lost_details_of_one_window_leave_sums_exact_and_percentiles_binned() ->
     assert "60 of 160" in next(w.message for w in run.analysis.warnings if w.code == "details_lost")
 
 
+def test_ticks_that_are_few_in_each_window_may_be_enough_in_the_run() -> None:
+    windows = simulate(Life(), ends_ns=[0.03e9, 0.06e9, 0.09e9])
+    first, _ = analyse(windows[0], Clocks())
+    assert "few_ticks" in [warning.code for warning in first.warnings]
+    assert "few_ticks" not in [warning.code for warning in sum_up(windows).analysis.warnings]
+
+
 def test_endless_exclusions_are_listed_only_up_to_a_bound() -> None:
     excluded = tuple(Exclusion(code="backwards", start_cycles=at, cycles=1) for at in range(16))
     windows = [

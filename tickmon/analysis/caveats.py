@@ -10,6 +10,8 @@ from tickmon.analysis.ticks import Ticks
 from tickmon.units import count_text, cycles_to_ns, duration_text, share_text
 from tickmon.windows import ReadingWarning, Window
 
+FEW_TICKS = "few_ticks"
+
 GRAVEST_FIRST = (
     "backwards",
     "moved",
@@ -22,7 +24,7 @@ GRAVEST_FIRST = (
     "check_measured",
     "check_weak",
     "coarse_counter",
-    "few_ticks",
+    FEW_TICKS,
 )
 """Codes in the order of what they spoil; ``*`` is where all others stand."""
 
@@ -120,7 +122,13 @@ def _of_ticks(window: Window, ticks: Ticks, tick: Tick | None) -> Iterator[Readi
                 "held without any tick, so the check proves little"
             ),
         )
-    if tick is not None and ticks.expected and ticks.verdict != "stopped" and tick.spread.n < BEYOND:
-        yield ReadingWarning(
-            code="few_ticks", message=f"only {tick.spread.n} single ticks to take a tick's cost from"
-        )
+    if not window.provisional:
+        yield from tick_caveats(tick, expected=ticks.expected, verdict=ticks.verdict)
+
+
+def tick_caveats(tick: Tick | None, *, expected: int | None, verdict: str) -> Iterator[ReadingWarning]:
+    """What a tick's cost lacks, where ticks were ``expected``."""
+    if tick is not None and expected and verdict != "stopped" and tick.spread.n < BEYOND:
+        alone = "1 tick stands" if tick.spread.n == 1 else f"{tick.spread.n} ticks stand"
+        message = f"only {alone} alone in an interruption: too few to say what one costs"
+        yield ReadingWarning(code=FEW_TICKS, message=message)

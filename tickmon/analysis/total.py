@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tickmon.analysis.caveats import gravest_first, sampler_caveats
+from tickmon.analysis.caveats import FEW_TICKS, gravest_first, sampler_caveats, tick_caveats
 from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST
 from tickmon.analysis.loop import mode_cycles
@@ -94,6 +94,8 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     )
     worst = sorted((*before.worst, *shifted), key=lambda one: -one.gap_cycles)[:WORST]
     verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
+    tick = _joined_tick(before.tick, after.tick, window)
+    check = _joined_check(before.check, after.check, window)
     doubtful = [verdict for verdict in verdicts if verdict.holds is False]
     return Analysis(
         window=window,
@@ -110,14 +112,21 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         overhead_cycles=overhead_cycles,
         overhead_share=overhead_cycles / max(window.length_cycles, 1),
         spread=spread,
-        tick=_joined_tick(before.tick, after.tick, window),
-        check=_joined_check(before.check, after.check, window),
+        tick=tick,
+        check=check,
         trains=_joined_trains(before.trains, after.trains, window),
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
         worst=tuple(worst),
-        warnings=gravest_first((*sampler_caveats(window, after.tsc_hz), *before.warnings, *after.warnings)),
+        warnings=gravest_first(
+            (
+                # What depends on the whole run is said of it anew, and before what single windows said.
+                *sampler_caveats(window, after.tsc_hz),
+                *tick_caveats(tick, expected=check.expected, verdict=check.verdict),
+                *(w for w in (*before.warnings, *after.warnings) if w.code != FEW_TICKS),
+            )
+        ),
     )
 
 
