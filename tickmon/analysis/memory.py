@@ -84,10 +84,11 @@ class Memory:
         begin_ns, end_ns = self.starts_ns[causes], self.starts_ns[causes] + self.gaps_ns[causes]
         cause = np.searchsorted(begin_ns, self.starts_ns, side="right") - 1
         after_ns = np.where(cause >= 0, self.starts_ns - end_ns[cause], np.inf)
-        steps_ns = np.arange(_LATER_STEPS) * _STEP_NS
-        counts = np.histogram(after_ns[self.free], np.append(steps_ns, steps_ns[-1] + _STEP_NS))[0]
+        later = after_ns[self.free & (after_ns < _LATER_STEPS * _STEP_NS)]
+        counts = np.bincount(np.maximum(later / _STEP_NS, 0).astype(np.int64), minlength=_LATER_STEPS)
         # Where the next one comes sooner there is no later to compare with.
-        open_ = len(causes) - np.searchsorted(np.sort(begin_ns[1:] - end_ns[:-1]), steps_ns + _STEP_NS)
+        until_ns = np.arange(1, _LATER_STEPS + 1) * _STEP_NS
+        open_ = len(causes) - np.searchsorted(np.sort(begin_ns[1:] - end_ns[:-1]), until_ns)
         usual = float(np.median((counts / np.maximum(open_, 1))[_AT_ONCE_STEPS:])) * open_[:_AT_ONCE_STEPS]
         frequent = np.flatnonzero(counts[:_AT_ONCE_STEPS] > 1.5 * usual + 4 * np.sqrt(usual) + 3)
         if not len(frequent) or open_[-1] < len(causes) / 2:

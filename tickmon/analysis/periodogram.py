@@ -95,9 +95,9 @@ def strongest_comb_hz(found: Periodogram) -> float | None:
         if octave:
             # The lines with even numbers are those of the comb before.
             total = np.minimum(total[:half], lines // 2 * _ENOUGH_POWER)
-            tops = np.arange(half, dtype=np.int32)
+            tops = np.arange(half)
             for line in range(1, lines, 2):
-                total += capped[(tops * np.int32(line) + np.int32(lines // 2)) >> octave]
+                total += capped.take((tops * line + lines // 2) >> octave)
         top = slowest + int(np.argmax(total[slowest:]))
         evidence = _evidence(float(total[top]), lines)
         if evidence > best:

@@ -14,6 +14,7 @@ from tickmon.analysis.trainfit import (
     LATEST_SLOTS,
     STRETCHES,
     parted_fill,
+    widest_ns,
 )
 
 _TRIES_BEATEN = 40.0
@@ -23,26 +24,25 @@ exp(25) tries; the rest makes a chance of one in a million."""
 _STRAYS = 0.25
 """A clock's phase strays by no more than this share of its jitter ..."""
 
-_CLOCKS_STRAY_NS = 1_000.0
-_CLOCKS_STRAY = 0.25e-6
+_CLOCKS_STRAY_NS = 300.0
+_CLOCKS_STRAY = 0.1e-6
 """... or by what the best clocks do, because time is corrected: so much, and this share of the time."""
-
-_PATIENCE_NS = 8e9
-"""So long a train waits when slots that would tell its rate are hidden."""
 
 
 def convincing(view: View, times: Timetable) -> bool:
     """Whether ``times`` shows all that a new train must."""
     found = fill(view, times)
-    if np.count_nonzero(found.visible) < ENOUGH_SLOTS or found.share < FILLED:
+    # A reach at its limit means that starts do not gather, but are spread as far as one looks.
+    if times.reach_ns >= widest_ns(times.period_ns) or np.count_nonzero(found.visible) < ENOUGH_SLOTS:
         return False
     quarter_of = ((found.slots_ns - view.start_ns) / view.length_ns * 4).astype(np.int64)
     quarters = [found.share_of(found.visible & (quarter_of == quarter)) for quarter in range(4)]
     return (
-        found.tries_beaten() >= _TRIES_BEATEN
+        found.share >= FILLED
+        and found.tries_beaten() >= _TRIES_BEATEN
         and min(quarters) >= FILLED * 0.75
         and steady(view, found, times)
-        and (view.length_ns > _PATIENCE_NS or _certain_rate(view, times))
+        and _certain_rate(view, times)
     )
 
 

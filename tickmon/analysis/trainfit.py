@@ -50,7 +50,7 @@ def strongest_phase(view: View, hz: float) -> Timetable:
     counts = np.bincount(((turns % 1.0) * bins).astype(np.int64) % bins, minlength=bins)
     wide = counts + np.roll(counts, 1) + np.roll(counts, -1)
     slot_ns = view.start_ns + (int(np.argmax(wide)) + 0.5) / bins * period_ns
-    return Timetable(slot_ns=slot_ns, period_ns=period_ns, reach_ns=_widest_ns(period_ns), error_ppm=math.inf)
+    return Timetable(slot_ns=slot_ns, period_ns=period_ns, reach_ns=widest_ns(period_ns), error_ppm=math.inf)
 
 
 def fitted(view: View, times: Timetable) -> Timetable | None:
@@ -60,17 +60,17 @@ def fitted(view: View, times: Timetable) -> Timetable | None:
     closely, again and again while the reach shrinks to the train's own jitter.
     """
     for _ in range(_ROUNDS):
-        widest_ns = _widest_ns(times.period_ns)
-        reach_ns = min(times.reach_ns, widest_ns)
+        limit_ns = widest_ns(times.period_ns)
+        reach_ns = min(times.reach_ns, limit_ns)
         turns = times.turns(view.starts_ns)
         offsets_ns = view.starts_ns - times.slot_ns - turns * times.period_ns
         near = np.abs(offsets_ns) <= reach_ns
         if np.count_nonzero(near) < ENOUGH_SLOTS / 4:
             return None
-        away = np.count_nonzero(np.abs(offsets_ns) > widest_ns)
-        by_chance = away * reach_ns / (times.period_ns / 2 - widest_ns)
+        away = np.count_nonzero(np.abs(offsets_ns) > limit_ns)
+        by_chance = away * reach_ns / (times.period_ns / 2 - limit_ns)
         middle_ns, reach_ns = _core_ns(offsets_ns[near], by_chance)
-        reach_ns = float(np.clip(reach_ns, _LEAST_REACH_NS, widest_ns))
+        reach_ns = float(np.clip(reach_ns, _LEAST_REACH_NS, limit_ns))
         near = np.abs(offsets_ns - middle_ns) <= reach_ns
         line = _line(turns[near], offsets_ns[near])
         if line is None:
@@ -87,7 +87,8 @@ def fitted(view: View, times: Timetable) -> Timetable | None:
     return times
 
 
-def _widest_ns(period_ns: float) -> float:
+def widest_ns(period_ns: float) -> float:
+    """Members of a train of this period start within at most so much of their slots."""
     return min(_WIDE_NS, period_ns * _WIDEST_SHARE)
 
 
@@ -154,7 +155,7 @@ def at_right_rate(view: View, times: Timetable) -> Timetable | None:
 
 
 def _likely_turns(found: Fill, most: int) -> list[int]:
-    """The numbers of turns, ascending, after which hits follow each other more often than by chance."""
+    """1, and the numbers of turns, ascending, after which hits follow each other more than by chance."""
     hit = found.hit & found.visible
     seen, hits = int(np.count_nonzero(found.visible)), int(np.count_nonzero(hit))
     most = min(most, seen // ENOUGH_TO_COMPARE)
@@ -164,8 +165,8 @@ def _likely_turns(found: Fill, most: int) -> list[int]:
     turned = np.fft.rfft(hit, 2 * len(hit))
     pairs = np.fft.irfft(turned.real**2 + turned.imag**2)[1 : most + 1]
     turns = np.arange(1, most + 1)
-    by_chance = np.where(turns == 1, 0, hits**2 / seen)
-    return [int(every) for every in turns[pairs >= by_chance + 0.2 * seen / turns]]
+    likely = pairs >= hits**2 / seen + 0.2 * seen / turns
+    return [1, *turns[1:][likely[1:]].tolist()]
 
 
 def _filled_turn(found: Fill, every: int) -> int | None:

@@ -15,29 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
-from tickmon.analysis.periodogram import periodogram, strongest_comb_hz
-from tickmon.analysis.proof import convincing, steady
 from tickmon.analysis.timetable import Timetable, fill
-from tickmon.analysis.trainfit import (
-    ENOUGH_SLOTS,
-    FILLED,
-    at_fastest_rate,
-    at_right_rate,
-    fitted,
-    strongest_phase,
-)
+from tickmon.analysis.train_fits import Fit, distinct, followed, search
+from tickmon.analysis.trainfit import fitted, strongest_phase
 
 _SHORT_NS = SPAN_NS / 8
 """A look at the newest part finds what has just begun; one at everything, what is slow or weak."""
 
-_TRIES = 5
-_TRIES_EACH = 2
-"""So many proposals are followed up in a search, and of each class."""
-
 _MOST_FITS = 16
-_REFIT_NS = 0.5e9
-_UNSEEN_NS = 3e9
-"""A train whose slots were all covered for so long is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,25 +44,12 @@ class FoundTrain:
     """Indices into the window's interruptions, ascending."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fit:
-    """A train that is followed."""
-
-    times: Timetable
-    level: int
-    """Its members are of this class."""
-    since_ns: float
-    """It has been there since then, or longer."""
-    until_ns: float
-    """So far it was fitted."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrainState:
     """What is remembered from window to window; a new one begins a segment."""
 
     memory: Memory | None = field(default=None, repr=False)
-    fits: tuple[_Fit, ...] = ()
+    fits: tuple[Fit, ...] = ()
     searched_short_ns: float = -math.inf
     searched_ns: float = -math.inf
     """When the newest part and when everything was last searched."""
@@ -102,102 +74,38 @@ def follow_trains(
     since_ns = (start_ns,) * len(FLOORS_NS)
     window = Memory(end_ns=end_ns, starts_ns=starts_ns, gaps_ns=gaps_ns, free=free, since_ns=since_ns)
     memory = state.memory.followed_by(window) if state.memory else window.bounded()
-    fits = [fit for old in state.fits if (fit := _followed(memory, old, start_ns)) is not None]
-    begin_ns = memory.since_ns[-1]
-    searched_short_ns, searched_ns = state.searched_short_ns, state.searched_ns
-    if end_ns - searched_short_ns >= min(_SHORT_NS, (end_ns - begin_ns) / 2):
-        fits += _search(memory, fits, max(begin_ns, end_ns - _SHORT_NS))
-        searched_short_ns = end_ns
-    # At first the more often the less there is to look at, later everything once.
-    patience_ns = SPAN_NS if end_ns - begin_ns >= SPAN_NS else (end_ns - begin_ns) / 2
-    if end_ns - begin_ns > _SHORT_NS and end_ns - searched_ns >= patience_ns:
-        fits += _search(memory, fits, begin_ns)
-        searched_ns = end_ns
-    fits = fits[:_MOST_FITS]
-    found = [_in_window(window, fit) for fit in _foreign(memory, fits, kernel_period_ns)]
+    state = _searched(replace(state, memory=memory, fits=_still_there(memory, state.fits)), memory)
+    shown = [_in_window(window, fit) for fit in _foreign(memory, state.fits, kernel_period_ns)]
+    # Where every slot of a window is covered nothing confirms the train.
+    found = [train for train in shown if len(train.members)]
     found.sort(key=lambda train: -float(gaps_ns[train.members].sum()))
-    return tuple(found), TrainState(
-        memory=memory, fits=tuple(fits), searched_short_ns=searched_short_ns, searched_ns=searched_ns
-    )
+    return tuple(found), state
 
 
-def _followed(memory: Memory, fit: _Fit, start_ns: float) -> _Fit | None:
-    """``fit`` drawn to the newest window; None when the train is no longer there."""
-    if memory.end_ns - fit.until_ns < _REFIT_NS:
-        return fit
-    since_ns = max(fit.since_ns, memory.since_ns[fit.level])
-    view = memory.view(fit.level, since_ns)
-    times = fitted(view, replace(fit.times, reach_ns=2 * fit.times.reach_ns))
-    if times is None:
-        return None
-    # What was hidden at first may have shown that the train is faster.
-    times = at_fastest_rate(view, times)
-    found = fill(view, times)
-    recent_ns = ENOUGH_SLOTS / 2 * times.period_ns
-    recent = found.visible & (found.slots_ns >= min(start_ns, memory.end_ns - recent_ns))
-    stopped = np.count_nonzero(recent) >= 10 and found.share_of(recent) < FILLED / 2
-    newest_ns = float(found.slots_ns[found.hit][-1]) if found.hit.any() else -math.inf
-    unseen = newest_ns < memory.end_ns - max(_UNSEEN_NS, recent_ns)
-    if stopped or unseen or found.share < FILLED * 0.9 or not steady(view, found, times):
-        return None
-    return _Fit(times=times, level=fit.level, since_ns=since_ns, until_ns=memory.end_ns)
+def _still_there(memory: Memory, fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
+    """``fits`` drawn to what is remembered, without trains that have stopped."""
+    return tuple(fit for old in fits if (fit := followed(memory, old)) is not None)
 
 
-def _search(memory: Memory, known: list[_Fit], start_ns: float) -> list[_Fit]:
-    """The trains since ``start_ns`` that are not known yet."""
-    for fit in known:
-        memory = memory.without(fit.times.gathers(memory.starts_ns))
-    memory = memory.without_consequences()
-    found: list[_Fit] = []
-    tries = _TRIES
-    searched = 0
-    for level in reversed(range(len(FLOORS_NS))):
-        view = memory.view(level, max(start_ns, memory.since_ns[level]))
-        if len(view.starts_ns) < max(ENOUGH_SLOTS / 2, 1.5 * searched):
-            continue
-        searched = len(view.starts_ns)
-        spectrum = periodogram(view)
-        for _ in range(min(tries, _TRIES_EACH)):
-            hz = strongest_comb_hz(spectrum)
-            if hz is None:
-                break
-            tries -= 1
-            new = _proven(memory, level, start_ns, hz)
-            if new is None:
-                spectrum = spectrum.without(hz)
-            else:
-                found.append(new)
-                memory = memory.without(new.times.gathers(memory.starts_ns))
-                spectrum = periodogram(memory.view(level, view.start_ns))
-    return found
+def _searched(state: TrainState, memory: Memory) -> TrainState:
+    """``state`` with trains that were not known yet, where it is time to look."""
+    end_ns, begin_ns = memory.end_ns, memory.since_ns[-1]
+    length_ns = end_ns - begin_ns
+    if end_ns - state.searched_short_ns >= min(_SHORT_NS, length_ns / 2):
+        new = search(memory, state.fits, max(begin_ns, end_ns - _SHORT_NS))
+        state = replace(state, fits=state.fits + new, searched_short_ns=end_ns)
+    # Often while there is more to look at every time, later everything once.
+    patience_ns = length_ns / 2 if length_ns < SPAN_NS else SPAN_NS
+    if length_ns > _SHORT_NS and end_ns - state.searched_ns >= patience_ns:
+        new = search(memory, state.fits, begin_ns)
+        state = replace(state, fits=state.fits + new, searched_ns=end_ns)
+    return replace(state, fits=distinct(state.fits)[:_MOST_FITS])
 
 
-def _proven(memory: Memory, level: int, start_ns: float, hz: float) -> _Fit | None:
-    """The train of about ``hz`` that shows in class ``level``; None when there is none.
-
-    The longest class that fills its slots as well as any is the train's own, and only there it is judged:
-    among enough classes one would always do.
-    """
-    views = [memory.view(i, max(start_ns, since_ns)) for i, since_ns in enumerate(memory.since_ns)]
-    proposed = fitted(views[level], strongest_phase(views[level], hz))
-    if proposed is None:
-        return None
-    # In a class that holds but a part of the train its rate cannot be seen; the class of all has it.
-    times = at_right_rate(views[level], proposed) or at_right_rate(views[0], proposed)
-    if times is None:
-        return None
-    shares = [fill(view, times).share for view in views]
-    own = max(i for i, share in enumerate(shares) if share >= max(shares) - 0.05)
-    times = fitted(views[own], times)
-    if times is None or not convincing(views[own], times):
-        return None
-    return _Fit(times=times, level=own, since_ns=views[own].start_ns, until_ns=memory.end_ns)
-
-
-def _foreign(memory: Memory, fits: list[_Fit], kernel_period_ns: float | None) -> list[_Fit]:
+def _foreign(memory: Memory, fits: tuple[Fit, ...], kernel_period_ns: float | None) -> list[Fit]:
     """The fits that follow neither the kernel's tick nor each other."""
 
-    def cost_ns(fit: _Fit) -> float:
+    def cost_ns(fit: Fit) -> float:
         return float(memory.gaps_ns[memory.free & fit.times.gathers(memory.starts_ns)].sum())
 
     leaders: list[tuple[Timetable, float]] = []
@@ -205,7 +113,7 @@ def _foreign(memory: Memory, fits: list[_Fit], kernel_period_ns: float | None) -
         view = memory.view(0, memory.since_ns[0])
         tick = strongest_phase(replace(view, starts_ns=view.others_ns), 1e9 / kernel_period_ns)
         leaders.append((replace(tick, error_ppm=0.0), -math.inf))
-    foreign: list[_Fit] = []
+    foreign: list[Fit] = []
     # A consequence is no more frequent than its cause, and of two alike the greater is taken for the cause.
     for fit in sorted(fits, key=lambda fit: (round(math.log(fit.times.period_ns), 3), -cost_ns(fit))):
         together_ns = [memory.end_ns - max(fit.since_ns, since_ns) for _, since_ns in leaders]
@@ -216,7 +124,7 @@ def _foreign(memory: Memory, fits: list[_Fit], kernel_period_ns: float | None) -
     return foreign
 
 
-def _in_window(window: Memory, fit: _Fit) -> FoundTrain:
+def _in_window(window: Memory, fit: Fit) -> FoundTrain:
     """How ``fit``, which was fitted to the window's end, shows in all of it."""
     start_ns, end_ns = window.since_ns[0], window.end_ns
     times = fit.times
