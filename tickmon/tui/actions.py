@@ -68,7 +68,7 @@ ACTIONS = (
         keys="s",
         shown="s",
         word="save",
-        sentence="save the window on show with every interruption, and a summary",
+        sentence="snapshot: save the window on show with every interruption, and a summary",
         rank=1,
     ),
     Action(

@@ -85,6 +85,9 @@ class Guard:
         try:
             yield
         finally:
+            # Its loss may have ended the app through a failed read or write, before it was noticed here.
+            if self.signal is None and _is_gone(wait=False):
+                self.signal = signal.SIGHUP
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -118,8 +121,13 @@ class Guard:
 
     def _await_hangup(self) -> None:
         """Sleeps until the terminal is gone: without it Textual's input thread would spin for ever."""
-        poller = select.poll()
-        poller.register(0, 0)
-        while not any(events & (select.POLLHUP | select.POLLERR) for _, events in poller.poll()):
+        while not _is_gone(wait=True):
             pass
         self._leave_because(signal.SIGHUP)
+
+
+def _is_gone(*, wait: bool) -> bool:
+    """Whether the terminal at standard input was closed; ``wait``: sleeps until something happens to it."""
+    poller = select.poll()
+    poller.register(0, 0)
+    return any(events & (select.POLLHUP | select.POLLERR) for _, events in poller.poll(None if wait else 0))

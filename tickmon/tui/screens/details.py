@@ -42,9 +42,9 @@ class Details(Screen[None]):
         warnings = [warning.message for warning in analysis.warnings]
         if view.disturbance:
             warnings.insert(0, view.disturbance)
-        if analysis.baseline_verdict:
-            warnings.append(analysis.baseline_verdict.reason)
         lines = [f"{n}. {message}" for n, message in enumerate(warnings, 1)] or ["No warnings."]
+        if analysis.baseline_verdict:
+            lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
         lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
         lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
         return "\n".join(lines)

@@ -160,11 +160,16 @@ def facts(reading: Reading, view: View) -> list[Fact]:
     segment, window = analysis.window.segment, analysis.window
     tick = segment.kernel_tick
     since = clock_text(reading.trend.since or window.started_at)
-    typical = _text(view, reading, analysis.typical_cycles)
+    per_s = window.reads / reading.length_s
+    reads = Fact(
+        "reads", f"{significant(per_s / 1e6, 3)} M/s", f"{_text(view, reading, analysis.typical_cycles)} each"
+    )
+    if segment.loop_size is not None:
+        reads = Fact("samples", f"{count_text(per_s)} /s", f"{count_text(segment.loop_size)} iterations each")
     return [
         Fact("counter", f"{analysis.tsc_hz / 1e6:,.3f} MHz", segment.tsc_hz_source),
         Fact("tick", f"{tick.hz:g} Hz" if tick else "–", tick.source if tick else "HZ is not known"),
-        Fact("reads", f"{significant(window.reads / reading.length_s / 1e6, 3)} M/s", f"{typical} each"),
+        reads,
         Fact("lost", count_text(window.lost), "interruption details"),
         Fact("windows", count_text(reading.trend.windows), f"since {since}"),
     ]

@@ -134,7 +134,8 @@ def _strip_rows(
     names: tuple[tuple[str, Ink], ...] = ((f" {strip.name}", strip.ink), (times, "label"))
     scale = [""] * tall
     if top:
-        scale[0], scale[-1] = f"{short_count(top)}┤", "0┤"
+        scale[-1] = "0┤"
+        scale[0] = f"{short_count(top)}┤"
     rows = []
     for index, text in enumerate(texts):
         name, ink = names[index] if index < len(names) else ("", strip.ink)
