@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -105,6 +106,8 @@ class TickmonApp(App[int]):
         """Draws the first picture, with a reading if there is one by now."""
         self.feed.listen(self._tell)
         self.draw()
+        # The command line put it off: there is no garbage while everything is being loaded.
+        self.call_after_refresh(gc.enable)
         if self._why:
             self.notify(self._why, timeout=12, markup=False)
 
