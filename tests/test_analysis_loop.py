@@ -83,6 +83,16 @@ def test_without_ticks_a_baseline_cannot_be_judged() -> None:
     assert verdict.baseline_verdict.holds is None
 
 
+def test_what_holds_a_slot_by_chance_is_nothing_to_compare_a_baseline_with() -> None:
+    segment = make_segment(method=Method.LOOP, kernel_tick=make_tick(may_stop=True))
+    life = Life(hz=None, noise_hz=300, noise_ns=5_000)
+    window = simulate_loop(life, loop_cycles=steady_loops(), samples=300_000, segment=segment)
+    analysis = analysed(window)
+    assert analysis.ticks.any()
+    assert analysis.baseline_verdict is not None
+    assert analysis.baseline_verdict.holds is None
+
+
 def test_a_baseline_as_far_from_the_median_as_a_tick_adds_still_holds() -> None:
     samples = np.array([900, 1_000, 1_000, 1_000, 1_100])
     ticked = np.array([False, False, False, False, True])
@@ -102,6 +112,8 @@ def test_undisturbed_samples_are_a_source_of_their_own_so_that_all_add_up() -> N
     analysis = analysed(window)
     names = {source.name for source in analysis.sources}
     assert names == {"kernel tick 250 Hz", "undisturbed", "unexplained"}
+    undisturbed = next(source for source in analysis.sources if source.name == "undisturbed")
+    assert undisturbed.spread.n > 0.99 * window.interruptions
     assert sum(source.spread.n for source in analysis.sources) == window.interruptions
     assert sum(source.overhead_cycles for source in analysis.sources) == analysis.overhead_cycles
 

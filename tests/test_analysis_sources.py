@@ -80,6 +80,21 @@ def test_preemptions_with_ticks_in_them_have_both_among_their_parts() -> None:
     assert preemption.spread.n in (83, 84)
 
 
+def test_a_source_has_no_part_that_lies_in_others_only() -> None:
+    analysis = last_of(Life(busy=True))
+    assert named(analysis, TICK).parts == (TICK,)
+    assert named(analysis, "unexplained").parts == ()
+
+
+def test_a_slice_that_holds_a_single_tick_is_no_ticks_cost() -> None:
+    details = [(slot * 8_000_000, 8_000 if slot % 3 else 4_000_000) for slot in range(250)]
+    switches = [(start + 3_000, start + gap) for start, gap in details if gap > 8_000]
+    analysis, _ = analyse(make_window(details, switches=switches), Clocks())
+    assert analysis.ticks.tolist() == [1] * 250
+    assert analysis.tick is not None
+    assert (analysis.tick.spread.n, analysis.tick.spread.max_cycles) == (166, 8_000)
+
+
 def test_preemptions_that_cannot_be_dated_are_said_to_be_part_of_a_ticks_cost() -> None:
     analysis = last_of(Life(busy=True), dated=False)
     warning = next(w for w in analysis.warnings if w.code == "tick_cost_mixed")
@@ -157,7 +172,10 @@ def test_a_guests_host_tick_is_named_and_apart_from_the_kernels() -> None:
     assert (host.kind, host.basis) == ("host", "phase")
     assert host.spread.n > 990
     assert [train.origin for train in analysis.trains] == ["kernel", "host"]
+    assert analysis.trains[0].spread.n == named(analysis, TICK).spread.n
     assert analysis.trains[1].spread.n == host.spread.n
+    period_ns = 1e9 / 999.98
+    assert analysis.trains[1].phase_ns == pytest.approx((0.3 * period_ns - 4e9) % period_ns, abs=1_000)
     assert analysis.trains[1].hz == pytest.approx(999.98, abs=0.001)
     assert tick_median(analysis) == pytest.approx(tick_median(last_of(Life())), rel=0.05)
 
@@ -196,6 +214,10 @@ def test_a_host_ticks_at_a_rate_that_kernels_have_but_drifts(hz: float, origin: 
 def test_a_drift_within_the_fits_error_is_no_drift() -> None:
     assert origin_of(found_train(999.98, error_ppm=10.0), guest=True) == "unknown"
     assert origin_of(found_train(999.98, error_ppm=5.0), guest=True) == "host"
+    # The clock readings have an error as well.
+    assert origin_of(found_train(250.00001, error_ppm=0.001), guest=True) == "unknown"
+    # A kernel's period has whole nanoseconds, so at HZ=1024 it ticks 0.3 ppm slower.
+    assert origin_of(found_train(1e9 / 976_563, error_ppm=0.001), guest=True) == "unknown"
 
 
 def test_nothing_but_noise_is_unexplained() -> None:

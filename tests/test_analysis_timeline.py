@@ -54,6 +54,18 @@ def test_after_months_a_time_is_still_right_to_the_nanosecond() -> None:
     assert line.starts_ns[0] == pytest.approx(100 * 86_400e9 + 1_000_000, abs=2)
 
 
+def test_after_years_of_uptime_a_time_is_still_right_to_the_nanosecond() -> None:
+    years_ns = 5 * 365 * 86_400 * 10**9
+    first, late = (
+        replace(reading, monotonic_ns=years_ns + ns)
+        for reading, ns in ((read_at(0, make_segment()), 1), (read_at(TSC_HZ, make_segment()), 10**9 + 1))
+    )
+    second = (late, replace(read_at(2 * TSC_HZ, make_segment()), monotonic_ns=years_ns + 2 * 10**9 + 1))
+    _, clocks = placed(make_window(clocks=(first, late)))
+    line, _ = placed(make_window([(2_000_000_010, 800)], start_cycles=2_000_000_000, clocks=second), clocks)
+    assert line.starts_ns[0] == pytest.approx(1e9 + 5, abs=0.01)
+
+
 def test_windows_that_touch_meet_at_the_same_time() -> None:
     segment = make_segment()
     first = make_window(end_cycles=1_999_999_990)
@@ -72,8 +84,9 @@ def test_readings_without_a_distance_in_time_leave_the_segments_frequency() -> N
 
 def test_without_synchronised_counters_time_is_the_counters_own() -> None:
     segment = make_segment(counter_synchronised=False)
-    foreign = tuple(replace(read_at(at, segment), cycles=123 + at) for at in (0, 1_500_000_000))
-    line, clocks = placed(make_window([(2_000_000, 8_000)], segment=segment, clocks=(foreign[0], foreign[1])))
+    # The second reading was taken on a third CPU.
+    first, second = (replace(read_at(at, segment), cycles=2 * at + 123) for at in (0, 1_500_000_000))
+    line, clocks = placed(make_window([(2_000_000, 8_000)], segment=segment, clocks=(first, second)))
     assert line.starts_ns.tolist() == [1_000_000.0]
     assert clocks.epoch_ns == 0
     assert clocks.tsc_hz == TSC_HZ

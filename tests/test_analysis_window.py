@@ -82,6 +82,9 @@ def test_the_worst_are_the_hundred_longest_with_their_time_of_day_and_what_they_
 def test_of_equally_long_interruptions_the_earlier_one_is_worse() -> None:
     analysis = analysed(make_window([(1_000, 900), (5_000, 900), (9_000, 901)]))
     assert [worst.start_cycles for worst in analysis.worst] == [9_000, 1_000, 5_000]
+    many = analysed(make_window([(1_000 * number, 900 + number % 2) for number in range(1, 91)]))
+    starts = [worst.start_cycles for worst in many.worst]
+    assert starts == [*range(1_000, 90_001, 2_000), *range(2_000, 90_001, 2_000)]
 
 
 def test_percentiles_of_known_details_are_exact() -> None:

@@ -109,9 +109,7 @@ def _clocks_found(
         ticks, clocks = kernel_ticks(window, tick, line, clocks, among=among, preempted=preempted)
         if ticks.credible:
             free[ticks.holders] = False
-        # What keeps the kernel's time is left out, but only once that is known.
-        period_ns = tick.period_ns if ticks.credible else None
-        found, clocks = _follow_trains(window, line, clocks, free, period_ns)
+        found, clocks = _follow_trains(window, line, clocks, free, tick.period_ns)
         return ticks, found, clocks
     found, clocks = _follow_trains(window, line, clocks, free, None)
     ticks, clocks, own = measured_ticks(window, line, clocks, found)
