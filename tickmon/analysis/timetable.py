@@ -104,6 +104,8 @@ class View:
 
     def under_way(self, at_ns: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether an interruption was under way at each moment."""
+        if not len(self.all_starts_ns):
+            return np.zeros(len(at_ns), bool)
         before = np.searchsorted(self.all_starts_ns, at_ns, side="right") - 1
         return np.asarray((before >= 0) & (self.all_ends_ns[before] > at_ns))
 
