@@ -40,18 +40,23 @@ def test_a_heading_fills_its_width(width: int) -> None:
     assert width_of(heading("name", "a note", width)) == max(width, 8)
 
 
-def test_only_the_piece_that_changed_is_sent_again() -> None:
+def test_only_the_columns_that_changed_are_sent_again() -> None:
     before = row("one ", ("12", "value"), " three")
-    assert changed_spans(before, row("one ", ("13", "value"), " three")) == [(4, 6)]
+    assert changed_spans(before, row("one ", ("13", "value"), " three")) == [(5, 6)]
     assert changed_spans(before, before) == []
+
+
+def test_how_a_row_is_cut_into_pieces_makes_no_difference() -> None:
+    assert changed_spans(row("one two"), row("one ", "two")) == []
 
 
 def test_what_a_longer_row_left_behind_is_sent_again() -> None:
     assert changed_spans(row("one ", "two"), row("one ")) == [(4, 7)]
 
 
-def test_neighbouring_changes_are_sent_together() -> None:
-    assert changed_spans(row("ab", "cd", "ef"), row("xx", "yy", "ef")) == [(0, 4)]
+def test_changes_close_to_each_other_are_sent_together() -> None:
+    assert changed_spans(row("a123456b"), row("x123456y")) == [(0, 8)]
+    assert changed_spans(row("a12345678b"), row("x12345678y")) == [(0, 1), (9, 10)]
 
 
 def test_a_change_of_ink_is_a_change() -> None:

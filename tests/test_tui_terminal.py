@@ -120,6 +120,26 @@ except TickmonError as error:
 """
 
 
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (200, 50)])
+def test_pieces_sent_one_by_one_make_the_same_picture_as_all_at_once(columns: int, rows: int) -> None:
+    with open_screen(columns=columns, rows=rows) as terminal:
+        terminal.wait_for("1,000 ticks in the last 4.0 s")
+        terminal.send(" ")
+        terminal.wait_for("PAUSED")
+        terminal.read(0.3)
+        piece_by_piece = without_age(terminal.text)
+        terminal.send("?")
+        terminal.wait_for("page 1 of 2")
+        terminal.send("?")
+        terminal.wait_for("page 2 of 2")
+        terminal.send("q")
+        terminal.wait_for(lambda shown: without_age(shown) == piece_by_piece)
+
+
+def without_age(shown: str) -> str:
+    return re.sub(r"\d+ s ago", "", shown)
+
+
 @pytest.mark.parametrize("stream", ["</dev/null", ">/dev/null", "2>/dev/null"])
 def test_it_does_not_start_where_a_stream_is_no_terminal(stream: str) -> None:
     command = f"{' '.join(CHECK)} {stream}"

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from rich.console import RenderableType
+from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -26,6 +28,7 @@ from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
+from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.feed import Fault, Feed, News
 from tickmon.tui.pace import frame_due_in_s
 from tickmon.tui.screens.cpus import CpuList
@@ -343,6 +346,10 @@ class TickmonApp(App[int]):
         """Ends the app; may be called from any thread and inside a signal handler."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.exit, code)
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        update = ExactUpdate(renderable) if isinstance(renderable, ChopsUpdate) else renderable
+        super()._display(screen, update)
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback of a screenful.

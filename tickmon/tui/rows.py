@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 Ink = Literal[
@@ -81,24 +82,22 @@ def heading(title: str, note: str, width: int) -> Row:
     return (*left, Piece("─" * rule, "faint"), *right)
 
 
+BRIDGE = 8
+"""Fewer unchanged columns than this between two changes are sent again: a jump over them costs as much."""
+
+
 def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
-    """Columns (first, one past the last) of ``new`` in which a piece differs from what ``old`` has there."""
-    before: dict[int, Piece] = {}
-    column = 0
-    for piece in old:
-        before[column] = piece
-        column += len(piece.text)
-    end_before = column
+    """The columns (first, one past the last) in which ``new`` looks different from ``old``."""
     spans: list[tuple[int, int]] = []
-    column = 0
-    for piece in new:
-        end = column + len(piece.text)
-        if before.get(column) != piece and end > column:
-            if spans and spans[-1][1] == column:
-                spans[-1] = (spans[-1][0], end)
-            else:
-                spans.append((column, end))
-        column = end
-    if end_before > column:
-        spans.append((column, end_before))
+    for column, (before, now) in enumerate(zip_longest(_cells(old), _cells(new))):
+        if before == now:
+            continue
+        if spans and column - spans[-1][1] < BRIDGE:
+            spans[-1] = (spans[-1][0], column + 1)
+        else:
+            spans.append((column, column + 1))
     return spans
+
+
+def _cells(pieces: Row) -> Iterator[tuple[str, Ink]]:
+    return ((character, piece.ink) for piece in pieces for character in piece.text)

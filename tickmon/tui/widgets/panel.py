@@ -43,7 +43,7 @@ class Panel(Widget):
         ground = self.rich_style
         pieces = self._rows[y] if y < len(self._rows) else ()
         segments = [Segment(piece.text, ground + self._style(piece)) for piece in pieces if piece.text]
-        return Strip(segments).adjust_cell_length(self.size.width, ground)
+        return Strip(segments).adjust_cell_length(self.size.width, ground).simplify()
 
     def _draw_again(self) -> None:
         width, height = self.size
