@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.histogram import count_bins
-from tickmon.analysis.phase import period_of_ns
+from tickmon.units import tick_period_ns
 from tickmon.windows import (
     INTERRUPTION,
     SWITCH,
@@ -37,7 +37,7 @@ def make_tick(hz: float = 250.0, **changes: object) -> KernelTick:
     """A kernel that ticks at ``hz`` of CLOCK_MONOTONIC, phase 0, and never stops."""
     values: dict[str, object] = {
         "hz": hz,
-        "period_ns": period_of_ns(hz),
+        "period_ns": tick_period_ns(hz),
         "source": "made up",
         "basis": "kernel",
         "phases_ns": (0,),
@@ -316,7 +316,7 @@ def _busy(life: Life, until_ns: float, monotonic_ns: int) -> _Busy:
 
 
 def _slots(hz: float, phase_ns: float, until_ns: float, monotonic_ns: int) -> NDArray[np.float64]:
-    period_ns = period_of_ns(hz)
+    period_ns = tick_period_ns(hz)
     first_ns = (round(phase_ns) - monotonic_ns) % period_ns
     return np.arange(first_ns, until_ns, period_ns, dtype=np.float64)
 

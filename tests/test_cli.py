@@ -283,7 +283,7 @@ def test_sample_never_loads_textual() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["windows", "analysis", "machine", "recording", "report", "formats.streams", "formats.table"]
+    "module", ["windows", "analysis", "machine", "recording", "report", "streams", "formats.table"]
 )
 def test_core_loads_neither_screen_nor_sampler(module: str) -> None:
     done = interpreted(

@@ -13,8 +13,9 @@ from tests.test_machine_choose import make_cpus
 from tests.trees import plant
 from tickmon.machine.cpuinfo import CpuInfo, read_cpuinfo
 from tickmon.machine.host import read_host
-from tickmon.machine.kernel import coarse_ns, kernel_tick, tick_ns
+from tickmon.machine.kernel import coarse_ns, kernel_tick
 from tickmon.text import harmless
+from tickmon.units import tick_period_ns
 from tickmon.windows import KernelTick
 
 CPUS = make_cpus("0-3", possible="0-7", nohz_full="2-3")
@@ -58,14 +59,14 @@ def test_hz_is_what_the_kernel_was_built_with(tmp_path: Path, period_ns: int, hz
 
 @given(st.integers(24, 1200))
 def test_every_hz_survives_the_kernels_rounding(hz: int) -> None:
-    tick, _ = kernel_tick(0, CPUS, period_ns=tick_ns(hz), root=Path("/nonexistent"))
+    tick, _ = kernel_tick(0, CPUS, period_ns=tick_period_ns(hz), root=Path("/nonexistent"))
     assert tick is not None
     assert tick.hz == hz
 
 
 def test_half_nanoseconds_are_rounded_up_as_the_kernel_does() -> None:
-    assert tick_ns(300) == 3_333_333
-    assert tick_ns(1024) == 976_563
+    assert tick_period_ns(300) == 3_333_333
+    assert tick_period_ns(1024) == 976_563
 
 
 def test_hz_is_checked_against_the_configuration(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from tickmon.analysis.total import NO_TOTAL, Total, add
 from tickmon.errors import TickmonError, UsageError
 from tickmon.formats.lines import Header
 from tickmon.formats.seed import elapsed_text
-from tickmon.formats.streams import End, Outcome, stream_of
 from tickmon.machine.facts import read_machine
 from tickmon.options import SampleOptions
 from tickmon.ready import Ready
@@ -28,6 +27,7 @@ from tickmon.report import live_text
 from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
 from tickmon.stdout import write_output
+from tickmon.streams import End, Outcome, stream_of
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -13,8 +13,8 @@ from tests import contract
 from tests.making import make_segment, make_window
 from tests.readings import HEADER, loop_window, read, read_one, sum_up, three_windows
 from tickmon.analysis.readings import Analysis
-from tickmon.formats.streams import End, Outcome, stream_of
 from tickmon.formats.table import event_columns, window_columns
+from tickmon.streams import End, Outcome, stream_of
 
 AT = datetime(2026, 9, 21, 14, 13, 30, tzinfo=UTC)
 
