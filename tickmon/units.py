@@ -18,6 +18,11 @@ def cycles_to_ns(cycles: float, tsc_hz: float) -> float:
     return cycles * 1e9 / tsc_hz
 
 
+def tick_period_ns(hz: float) -> int:
+    """The kernel's TICK_NSEC for ``hz``: 10^9 / HZ to the nearest, halves up (include/vdso/jiffies.h)."""
+    return math.floor(NS_PER_S / hz + 0.5)
+
+
 def parse_duration_s(text: str) -> float:
     """Seconds from ``90``, ``90s``, ``1.5m``, ``2h`` or ``1d``; UsageError when it is none of these or 0."""
     match = _DURATION.fullmatch(text)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.phase import STANDARD_HZ, period_of_ns
+from tickmon.analysis.phase import STANDARD_HZ
 from tickmon.analysis.slots import LATE_NS
 from tickmon.analysis.sources import Cause
 from tickmon.analysis.ticks import Ticks
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
-from tickmon.units import significant
+from tickmon.units import significant, tick_period_ns
 from tickmon.windows import Method, Window
 
 _DRIFT_PPM = 0.1
@@ -49,7 +49,7 @@ def origin_of(train: FoundTrain, *, guest: bool) -> str:
     """
     if not guest:
         return "unknown"
-    nominal_hz = min((1e9 / period_of_ns(hz) for hz in STANDARD_HZ), key=lambda hz: abs(train.hz - hz))
+    nominal_hz = min((1e9 / tick_period_ns(hz) for hz in STANDARD_HZ), key=lambda hz: abs(train.hz - hz))
     off_share = abs(train.hz / nominal_hz - 1)
     drifts = off_share * 1e6 > max(3 * train.hz_error_ppm, _DRIFT_PPM)
     return "host" if drifts and off_share < _HOST_OFF_SHARE else "unknown"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.phase import STANDARD_HZ, Phase, Stretch, fit, lattice, period_of_ns
+from tickmon.analysis.phase import STANDARD_HZ, Phase, Stretch, fit, lattice
 from tickmon.analysis.slots import FULL_SHARE, Gaps, start_delays, weigh
+from tickmon.units import tick_period_ns
 from tickmon.windows import KernelTick
 
 _ENOUGH = 10
@@ -33,7 +34,7 @@ def faster_hz(
     multiples_hz = [tick.hz * factor for factor in range(2, 11)]
     rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
     for hz in sorted(rates_hz, reverse=True):
-        period_ns = period_of_ns(hz)
+        period_ns = tick_period_ns(hz)
         phases_ns = {phase.phase_ns, *tick.phases_ns}
         if not phase.located:
             # At a wrong rate its phase could not be found either.

@@ -55,11 +55,6 @@ class Stretch:
     """CLOCK_MONOTONIC at the timeline's zero."""
 
 
-def period_of_ns(hz: float) -> int:
-    """TICK_NSEC for ``hz``: 10^9 / HZ to the nearest, halves up (include/vdso/jiffies.h)."""
-    return math.floor(1e9 / hz + 0.5)
-
-
 def lattice(period_ns: int, phase_ns: int, epoch_ns: int) -> Lattice:
     """The slots at ``phase_ns`` + k * ``period_ns`` of CLOCK_MONOTONIC, on a timeline from ``epoch_ns``."""
     return Lattice(period_ns=period_ns, offset_ns=(phase_ns - epoch_ns) % period_ns)

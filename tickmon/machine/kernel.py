@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tickmon.machine.cpus import Cpus
 from tickmon.machine.files import read_text, read_word
-from tickmon.units import NS_PER_S
+from tickmon.units import NS_PER_S, tick_period_ns
 from tickmon.windows import KernelTick, ReadingWarning
 
 _CLOCK_MONOTONIC_COARSE = 6
@@ -43,17 +43,17 @@ def kernel_tick(
     if period_ns is None or round(NS_PER_S / max(period_ns, 1)) not in _HZ_RANGE:
         period_ns = None
     if option_hz is not None:
-        period_ns, source, basis = round(NS_PER_S / option_hz), "option --hz", "option"
+        period_ns, source, basis = tick_period_ns(option_hz), "option --hz", "option"
     elif period_ns is not None:
         source, basis = "the kernel's coarse clock", "kernel"
-        if config_hz is not None and tick_ns(config_hz) == period_ns:
+        if config_hz is not None and tick_period_ns(config_hz) == period_ns:
             source += ", as its configuration says"
         elif config_hz is not None:
             source += f", though its configuration says {config_hz}"
             text = f"the kernel's coarse clock says HZ is {_hz(period_ns):g}, its configuration {config_hz}"
             warnings.append(ReadingWarning(code="hz_contradiction", message=text))
     elif config_hz is not None:
-        period_ns, source, basis = tick_ns(config_hz), "the kernel's configuration", "kernel"
+        period_ns, source, basis = tick_period_ns(config_hz), "the kernel's configuration", "kernel"
     else:
         return None, ()
     tick = KernelTick(
@@ -67,15 +67,10 @@ def kernel_tick(
     return tick, tuple(warnings)
 
 
-def tick_ns(hz: int) -> int:
-    """TICK_NSEC of a kernel built with HZ: 10^9 / HZ to the nearest (include/vdso/jiffies.h)."""
-    return (NS_PER_S + hz // 2) // hz
-
-
 def _hz(period_ns: int) -> float:
     """The HZ that the kernel was built with: 300, where 10^9 / period is 300.00003."""
     whole = round(NS_PER_S / period_ns)
-    return float(whole) if tick_ns(whole) == period_ns else NS_PER_S / period_ns
+    return float(whole) if tick_period_ns(whole) == period_ns else NS_PER_S / period_ns
 
 
 def _phases_ns(cpu: int, possible: int, period_ns: int, root: Path) -> tuple[int, ...]:

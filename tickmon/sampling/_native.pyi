@@ -2,6 +2,5 @@
 
 from typing import Any
 
-__file__: str
 ffi: Any
 lib: Any

@@ -92,6 +92,8 @@ class Collector:
         end_s: float | None = None
         while True:
             with _open_sampler(self._settings, facts) as sampler:
+                # Before it runs: a switch from then on would else be taken for something unexplained.
+                dated = sampler.date_switches()
                 status = _await_start(sampler, self._settings.cpu, self._stop)
                 if status is None:
                     return None
@@ -104,6 +106,7 @@ class Collector:
                     sampler,
                     segment,
                     first_window=self._window,
+                    dated=dated,
                     warnings=(*facts.warnings, *_lock_warnings(status)),
                     on_event=on_event,
                     stop=self._stop,
@@ -167,6 +170,7 @@ class _Run:
         segment: Segment,
         *,
         first_window: int,
+        dated: bool,
         warnings: tuple[ReadingWarning, ...],
         on_event: Callable[[Event], None],
         stop: threading.Event,
@@ -175,7 +179,7 @@ class _Run:
         self._warnings = warnings
         self._on_event = on_event
         self._stop = stop
-        self._dated = sampler.date_switches()
+        self._dated = dated
         self._windower = Windower(segment, first_window=first_window, opened=read_clocks())
         self._pid = sampler.status().pid
         self._switched = _count_switches(self._pid)
