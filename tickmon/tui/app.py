@@ -85,7 +85,7 @@ class TickmonApp(App[int]):
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
         self.session = Session(settings, cpus, ascii_only=ascii_only)
-        self.session.opened(feed.turn)
+        self.session.opened(feed.turn, "start")
         self._save_snapshot = save_snapshot
         self._look = look
         self._why = why
@@ -117,7 +117,7 @@ class TickmonApp(App[int]):
     # -- the feed -------------------------------------------------------------------------------
 
     def _open(self, reason: str) -> None:
-        self.session.opened(self.feed.switch(self.session.settings, reason))
+        self.session.opened(self.feed.switch(self.session.settings, reason), reason)
 
     def _tell(self, turn: int, news: News) -> None:
         """Called from other threads; what comes after the end is for nobody."""
@@ -191,6 +191,14 @@ class TickmonApp(App[int]):
         usable = cpu_list_text(self.session.order)
         self.notify(f"CPU {cpu} cannot be used here; usable: {usable}", severity="warning", markup=False)
 
+    def _forget_choice(self) -> None:
+        """Takes back what was chosen and is not opened yet."""
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+        if self.session.reason:
+            self.session.go_back()
+
     async def _keys_rest(self) -> None:
         self._rest = None
         session = self.session
@@ -208,16 +216,17 @@ class TickmonApp(App[int]):
     async def _look_first(self, cpu: int) -> None:
         """Enters an idle CPU; asks before a busy one is entered."""
         use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
-        if self.session.settings.cpu != cpu or self._rest is not None:
+        session = self.session
+        # Meanwhile the user may have gone on to another.
+        if session.settings.cpu != cpu or self._rest is not None:
             return
-        if not use.idle and not await self.push_screen_wait(
-            Question(use, nohz_full=cpu in self.session.cpus.nohz_full)
-        ):
-            self.session.go_back()
+        if use.idle:
+            self._open(session.reason)
+        elif await self.push_screen_wait(Question(use, nohz_full=cpu in session.cpus.nohz_full)):
+            self._consented.add(cpu)
+            self.choose_cpu(cpu)
         else:
-            if not use.idle:
-                self._consented.add(cpu)
-            self._open(self.session.reason)
+            session.go_back()
         self.draw()
 
     # -- actions --------------------------------------------------------------------------------
@@ -320,12 +329,12 @@ class TickmonApp(App[int]):
         driver = self._driver
         if not isinstance(driver, TerminalDriver):
             return
+        self._forget_choice()
         self.feed.switch(None, "jump")
         await asyncio.to_thread(self.feed.wait_settled, _SUSPEND_S)
         # Between these two nothing else runs on the event loop, so nothing is drawn.
         driver.suspend()
-        self.session.reason = self.session.reason or "jump"
-        self._open(self.session.reason)
+        self._open(self.session.reason or "jump")
         self.refresh(layout=True)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:

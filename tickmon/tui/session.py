@@ -58,10 +58,10 @@ class Session:
             f"going to CPU {settings.cpu} …" if settings.cpu != self.running.cpu else "starting again …"
         )
 
-    def opened(self, turn: int) -> None:
+    def opened(self, turn: int, reason: str) -> None:
         """The chosen settings are being opened; from now on the news of ``turn`` count."""
         self.turn = turn
-        if self.reason not in CONTINUES:
+        if reason not in CONTINUES:
             self.shown = self._axis = None
         self._latest = None
         self.running = self.settings
