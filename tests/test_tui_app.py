@@ -441,12 +441,12 @@ async def test_readings_that_come_faster_are_drawn_once_a_second(at: Desk) -> No
 @on_screen()
 async def test_no_frame_is_drawn_while_the_terminal_is_behind(at: Desk) -> None:
     await at.windows(1)
-    at.app._backlog = lambda: 3  # type: ignore[method-assign]
-    at.app._drawn_s = 0.0
+    frames = at.app._frames
+    frames._drawn_s, frames._backlog = 0.0, lambda: 3
     await asyncio.to_thread(at.source.give, *scripted_windows(at.source.segment, 2)[1:])
     await at.pilot.pause()
     assert "250 ticks" in at.part("figures")
-    at.app._backlog = lambda: 0  # type: ignore[method-assign]
+    frames._backlog = lambda: 0
     await at.until(lambda: "500 ticks" in at.part("figures"))
 
 

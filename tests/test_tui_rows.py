@@ -7,7 +7,7 @@ import pytest
 from tickmon.analysis.readings import Check
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import to_ascii
-from tickmon.tui.pace import frame_due_in_s
+from tickmon.tui.frames import frame_due_in_s
 from tickmon.tui.rows import Piece, changed_spans, fit, heading, row, spread_apart, width_of
 from tickmon.tui.words import (
     age_text,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +29,7 @@ from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.feed import Fault, Feed, News
-from tickmon.tui.pace import frame_due_in_s
+from tickmon.tui.frames import Frames
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.help import Help
@@ -91,9 +90,8 @@ class TickmonApp(App[int]):
         self._why = why
         self._consented = {settings.cpu, *named}
         self.feed = feed
-        self._drawn_s = 0.0
+        self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
         self._rest: asyncio.TimerHandle | None = None
-        self._next_draw: asyncio.TimerHandle | None = None
         self._aging: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -131,32 +129,16 @@ class TickmonApp(App[int]):
         elif self.session.hear(message.turn, message.news):
             self.draw()
         elif message.turn == self.session.turn:
-            self.draw_soon()
+            self._frames.soon()
 
     # -- drawing --------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Brings the main screen up to date."""
-        self._drawn_s = time.monotonic()
-        if self._next_draw is not None:
-            self._next_draw.cancel()
-            self._next_draw = None
+        """Brings the main screen up to date at once."""
+        self._frames.now()
+
+    def _show(self) -> None:
         self.main.show(self.session.view(datetime.now(UTC)))
-
-    def draw_soon(self) -> None:
-        """The same when the last frame is old enough and the terminal has taken it."""
-        if self._next_draw is not None:
-            return
-        since_last_s = time.monotonic() - self._drawn_s
-        wait_s = frame_due_in_s(since_last_s=since_last_s, backlog=self._backlog())
-        if wait_s > 0:
-            self._next_draw = self._after(wait_s, self._draw_due)
-        else:
-            self.draw()
-
-    def _draw_due(self) -> None:
-        self._next_draw = None
-        self.draw_soon()
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
         # Textual's own timer never fires when the event loop is held up for longer than its time.
