@@ -8,6 +8,7 @@ import os
 import resource
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -178,27 +179,27 @@ def test_snapshot_that_fits_nowhere_says_why_for_both(
     assert "\n" not in str(caught.value)
 
 
-@pytest.fixture
+@contextmanager
 def small_files() -> Iterator[None]:
-    """The kernel refuses to let a file grow beyond 100 bytes."""
+    """The kernel refuses to let a file grow beyond 100 bytes: also the one that the tests report to."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("small_files")
 def test_failed_snapshot_leaves_no_half_file(tmp_path: Path) -> None:
-    with pytest.raises(TickmonError, match="File too large"):
+    with small_files(), pytest.raises(TickmonError, match="File too large"):
         save_snapshot(lossy_window(), HEADER, tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.usefixtures("small_files")
 def test_what_was_written_before_a_failure_stays(tmp_path: Path) -> None:
     with Writer(tmp_path / "a.csv") as writer:
         writer.write("kept\n")
-        with pytest.raises(TickmonError, match="File too large"):
+        with small_files(), pytest.raises(TickmonError, match="File too large"):
             writer.write("x" * 200)
     assert writer.path.read_text().startswith("kept\n")
 
