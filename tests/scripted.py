@@ -18,6 +18,7 @@ from tests.making import Life, make_segment, make_tick, read_at, simulate, simul
 from tickmon.analysis.readings import Analysis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
+from tickmon.stdout import drop_output
 from tickmon.tui.feed import Feed
 from tickmon.windows import Ended, Event, Method, ReadingWarning, RowChange, Segment, Settings, Window
 
@@ -225,7 +226,9 @@ def main() -> int:
         why=f"CPU {options.cpus - 1} is measured: isolated, nohz_full and idle",
         ascii_only=options.ascii or not speaks_utf8(),
     )
-    return run_screen(app)
+    code = run_screen(app)
+    drop_output()
+    return code
 
 
 if __name__ == "__main__":

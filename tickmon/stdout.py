@@ -35,12 +35,13 @@ def write_output(text: str) -> None:
 
 
 def drop_output() -> None:
-    """Throws away what could not be written: Python would try once more at its end, and complain."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Throws away what could not be written: Python would try once more at its end, and exit with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _closest(error: UnicodeError) -> tuple[str, int]:
