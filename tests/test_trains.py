@@ -128,13 +128,15 @@ def test_nothing_is_said_of_a_window_in_which_something_else_ran_all_the_time() 
 
 def test_train_is_kept_while_its_clock_is_corrected() -> None:
     rng = np.random.default_rng(5)
-    starts_ns, gaps_ns = train(rng, HZ, 12 * S, jitter_ns=2_000)
-    # From the sixth second on for two seconds the clock runs 20 ppm faster.
-    starts_ns = starts_ns - 20e-6 * np.clip(starts_ns - 6 * S, 0, 2 * S)
+    # So long that the new starts cover the old slots.
+    starts_ns, gaps_ns = train(rng, HZ, 12 * S, jitter_ns=2_000, gap_ns=60_000)
+    # From then on for two seconds the clock runs 20 ppm faster.
+    starts_ns = starts_ns - 20e-6 * np.clip(starts_ns - 7.3 * S, 0, 2 * S)
     record = recording(rng, [(starts_ns, gaps_ns), poisson(rng, 200, 12 * S)], 12 * S)
-    found = list(record.trains())
+    found, states = zip(*record.windows(), strict=True)
     assert [len(window) for window in found[1:]] == [1] * 11
-    assert only(found[7]).hz == pytest.approx(HZ * (1 + 20e-6), rel=5e-6)
+    assert [len(state.fits) for state in states[1:]] == [1] * 11
+    assert only(found[8]).hz == pytest.approx(HZ * (1 + 20e-6), rel=5e-6)
     assert only(found[11]).hz == pytest.approx(HZ, rel=1e-6)
 
 
@@ -192,6 +194,29 @@ def test_hidden_slots_count_as_seen_but_prove_nothing() -> None:
     one = only(last(record))
     assert one.seen >= 0.97 * one.expected
     assert len(one.members) < 0.7 * one.expected
+
+
+def test_train_is_found_beside_a_task_that_takes_every_second_slice() -> None:
+    rng = np.random.default_rng(12)
+    # The slices begin with ticks; nothing can start while they last, and that keeps the kernel's time.
+    slices_ns = np.arange(first_slot_ns(np.random.default_rng(0), 4e6), 6 * S, 8e6) + 500
+    task = (slices_ns, np.full(len(slices_ns), 4e6 - 3e3))
+    short = poisson(rng, 16_000, 6 * S, middle_ns=800)
+    events = [train(rng, HZ, 6 * S, jitter_ns=5_000, gap_ns=1_500), short, task]
+    record = recording(np.random.default_rng(0), events, 6 * S)
+    assert only(last(record, 2 * S)).hz == pytest.approx(HZ, rel=2e-6)
+
+
+def test_slow_train_is_found_beside_much_that_every_tick_leaves_over() -> None:
+    rng = np.random.default_rng(14)
+    ticks_ns = np.arange(first_slot_ns(np.random.default_rng(0), 4e6), 10 * S, 4e6)
+    events = [train(rng, 24.001, 10 * S, jitter_ns=5_000, gap_ns=1_500), poisson(rng, 1_500, 10 * S)]
+    for share, after_ns in ((0.6, 20e3), (0.5, 45e3), (0.3, 110e3)):
+        starts_ns = ticks_ns[rng.random(len(ticks_ns)) < share] + after_ns
+        starts_ns = starts_ns + rng.gamma(2.0, 2_000, len(starts_ns))
+        events.append((starts_ns, np.full(len(starts_ns), 1_500.0)))
+    record = recording(np.random.default_rng(0), events, 10 * S)
+    assert only(last(record, 5 * S)).hz == pytest.approx(24.001, rel=5e-6)
 
 
 def test_loop_that_hardly_strays_is_no_train() -> None:

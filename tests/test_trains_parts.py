@@ -13,7 +13,6 @@ from tickmon.analysis.memory import FLOORS_NS, Memory
 from tickmon.analysis.periodogram import periodogram, strongest_comb_hz
 from tickmon.analysis.proof import convincing
 from tickmon.analysis.timetable import Timetable, View, fill
-from tickmon.analysis.train_fits import Fit, distinct
 from tickmon.analysis.trainfit import at_right_rate, fitted, strongest_phase
 
 S = 1e9
@@ -57,6 +56,14 @@ def test_noise_has_a_mean_power_of_one_and_proposes_nothing() -> None:
         found = periodogram(view_of(noise(rng, rate_hz, 4), 4))
         assert np.median(found.power) == pytest.approx(math.log(2), rel=0.1)
         assert strongest_comb_hz(found) is None
+
+
+def test_crowded_noise_is_measured_by_what_is_usual_in_it() -> None:
+    rng = np.random.default_rng(12)
+    crowds_ns = np.repeat(noise(rng, 100, 8), 40) + rng.exponential(100e3, 800 * 40)
+    found = periodogram(view_of(crowds_ns, 8))
+    assert np.median(found.power) == pytest.approx(math.log(2), rel=0.1)
+    assert strongest_comb_hz(found) is None
 
 
 def test_slow_train_is_proposed_although_each_of_its_lines_is_lost_in_noise() -> None:
@@ -215,10 +222,3 @@ def test_long_interruptions_are_remembered_longest() -> None:
     assert memory.since_ns[0] > 9 * S
     assert memory.since_ns[3] == 0.0
     assert len(memory.starts_ns) < 40_000
-
-
-def test_two_fits_of_one_train_are_one() -> None:
-    first = Fit(times=times(100.0), level=0, since_ns=0.0, until_ns=S)
-    again = replace(first, times=times(100.0005, slot_ns=123_456.0 + 40e6))
-    other = replace(first, times=times(100.0, slot_ns=123_456.0 + 3e6))
-    assert distinct((first, again, other)) == (first, other)

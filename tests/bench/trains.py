@@ -97,8 +97,8 @@ class Recording:
     kernel_period_ns: float
     length_ns: float
 
-    def trains(self, window_ns: float = _SECOND_NS) -> Iterator[tuple[FoundTrain, ...]]:
-        """What is found in each whole window."""
+    def windows(self, window_ns: float = _SECOND_NS) -> Iterator[tuple[tuple[FoundTrain, ...], TrainState]]:
+        """What is found in each whole window, and what is remembered after it."""
         state = TrainState()
         for start_ns in (np.arange(round(self.length_ns / window_ns)) * window_ns).tolist():
             inside = slice(*np.searchsorted(self.starts_ns, [start_ns, start_ns + window_ns]).tolist())
@@ -111,7 +111,11 @@ class Recording:
                 kernel_period_ns=self.kernel_period_ns,
                 state=state,
             )
-            yield found
+            yield found, state
+
+    def trains(self, window_ns: float = _SECOND_NS) -> Iterator[tuple[FoundTrain, ...]]:
+        """What is found in each whole window."""
+        return (found for found, _ in self.windows(window_ns))
 
 
 def recording(rng: Random, events: list[Events], length_ns: float, *, kernel_hz: float = 250.0) -> Recording:

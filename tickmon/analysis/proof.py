@@ -37,8 +37,11 @@ def convincing(view: View, times: Timetable) -> bool:
         return False
     quarter_of = ((found.slots_ns - view.start_ns) / view.length_ns * 4).astype(np.int64)
     quarters = [found.share_of(found.visible & (quarter_of == quarter)) for quarter in range(4)]
+    # Where a train was before its clock was corrected, its own interruptions now hide the old slots.
+    still_there = found.hit[-ENOUGH_SLOTS // 2 :].mean() >= 0.25 * found.hit.mean()
     return (
-        found.share >= FILLED
+        still_there
+        and found.share >= FILLED
         and found.tries_beaten() >= _TRIES_BEATEN
         and min(quarters) >= FILLED * 0.75
         and steady(view, found, times)

@@ -27,12 +27,9 @@ _TRIES_EACH = 2
 _REFIT_NS = 0.5e9
 """Shorter windows wait until so much is new."""
 
-_NEWEST_NS = 1e9
+_NEWEST_NS = 0.3e9
 _UNSEEN_NS = 3e9
 """A train whose slots were all covered for so long is given up."""
-
-_SAME = 20e-6
-"""Two fits whose periods differ by less are one, when one's slots are at the other's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,16 +128,3 @@ def _proven(memory: Memory, level: int, start_ns: float, hz: float) -> Fit | Non
     if times is None or not convincing(views[own], times):
         return None
     return Fit(times=times, level=own, since_ns=views[own].start_ns, until_ns=memory.end_ns)
-
-
-def distinct(fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
-    """``fits`` without those that have been drawn to a train that another follows already."""
-    kept: list[Fit] = []
-    for fit in fits:
-        at_ns = np.array([fit.times.slot_ns])
-        if not any(
-            abs(fit.times.period_ns / one.times.period_ns - 1) < _SAME and one.times.gathers(at_ns).all()
-            for one in kept
-        ):
-            kept.append(fit)
-    return tuple(kept)

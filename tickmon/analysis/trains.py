@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
 from tickmon.analysis.timetable import Timetable, fill
-from tickmon.analysis.train_fits import Fit, distinct, followed, search
+from tickmon.analysis.train_fits import Fit, followed, search
 from tickmon.analysis.trainfit import fitted, strongest_phase
 
 _SHORT_NS = SPAN_NS / 8
@@ -99,7 +99,7 @@ def _searched(state: TrainState, memory: Memory) -> TrainState:
     if length_ns > _SHORT_NS and end_ns - state.searched_ns >= patience_ns:
         new = search(memory, state.fits, begin_ns)
         state = replace(state, fits=state.fits + new, searched_ns=end_ns)
-    return replace(state, fits=distinct(state.fits)[:_MOST_FITS])
+    return replace(state, fits=state.fits[:_MOST_FITS])
 
 
 def _foreign(memory: Memory, fits: tuple[Fit, ...], kernel_period_ns: float | None) -> list[Fit]:
