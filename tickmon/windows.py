@@ -116,6 +116,8 @@ class RowChange:
     row: str
     name: str
     count: int
+    timer: str | None = None
+    """The contract's word for the row when it counts this platform's timer interrupts: LOC, HVS, …"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,8 @@ class Exclusion:
     """Something that is no interruption and stays out of the overhead."""
 
     code: str
-    """``backwards`` (the counter went back) or ``moved`` (the sampler was on another CPU)."""
+    """``backwards`` (the counter went back), ``moved`` (the sampler was on another CPU) or ``jump`` (the
+    counter and the kernel's clock say different things of how long it was: suspend, migration)."""
     start_cycles: int
     cycles: int
 
@@ -153,8 +156,12 @@ class Window:
     """UTC."""
     start_cycles: int
     end_cycles: int
-    clocks: tuple[ClockReading, ClockReading]
-    """Readings near start and end. Between them CLOCK_MONOTONIC is a straight line."""
+    clocks: tuple[ClockReading, ...]
+    """At least two, in the order of time, from near the start to near the end, some ten a second.
+
+    Between two of them CLOCK_MONOTONIC is a straight line; over a whole minute it is none, since the
+    clock is steered.
+    """
     reads: int
     interruptions: int
     lost: int
@@ -175,12 +182,22 @@ class Window:
     """How often it was switched out, whether dated or not; None when unknown."""
     interrupts: tuple[RowChange, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
+    """The first of them."""
+    excluded_count: int = 0
+    """Of all."""
+    switches_lost: int = 0
+    """Records of switches that the kernel dropped: so many may be missing among the dated ones."""
     warnings: tuple[ReadingWarning, ...] = ()
 
     @property
     def length_cycles(self) -> int:
         """From start to end."""
         return self.end_cycles - self.start_cycles
+
+    @property
+    def watched_cycles(self) -> int:
+        """The time that shares and rates refer to: without what is excluded."""
+        return self.length_cycles - sum(e.cycles for e in self.excluded if e.code != "backwards")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
