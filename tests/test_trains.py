@@ -119,6 +119,14 @@ def test_train_that_stops_is_dropped_and_one_that_begins_is_found_in_three_windo
     assert found[11:] == [0] * 2
 
 
+def test_train_that_fills_but_the_end_of_a_long_window_is_not_yet_said_to_be_in_it() -> None:
+    rng = np.random.default_rng(15)
+    starts_ns, gaps_ns = train(rng, HZ, 16 * S)
+    there = starts_ns > 6 * S
+    events: list[Events] = [(starts_ns[there], gaps_ns[there]), poisson(rng, 500, 16 * S)]
+    assert [len(window) for window in recording(rng, events, 16 * S).trains(8 * S)] == [0, 1]
+
+
 def test_nothing_is_said_of_a_window_in_which_something_else_ran_all_the_time() -> None:
     rng = np.random.default_rng(13)
     taken = (np.array([1.9 * S]), np.array([1.2 * S]))

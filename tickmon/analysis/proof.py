@@ -21,7 +21,7 @@ _TRIES_BEATEN = 40.0
 """A phase in thousands, a frequency in 10⁵, a class and a reach were chosen to get so many hits: about
 exp(25) tries; the rest makes a chance of one in a million."""
 
-_STRAYS = 0.25
+_STRAYS = 0.15
 """A clock's phase strays by no more than this share of its jitter ..."""
 
 _CLOCKS_STRAY_NS = 300.0

@@ -117,7 +117,9 @@ class _Line:
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> _Line | None:
-    """The straight line through the points by least squares; None when they have but one ``x``."""
+    """The straight line through the points by least squares; None when there are too few for an error."""
+    if len(x) < 2 * STRETCHES:
+        return None
     middle = float(x.mean())
     spread = float(((x - middle) ** 2).sum())
     if spread == 0:
@@ -125,7 +127,7 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> _Line | None:
     slope = float(((x - middle) * y).sum()) / spread
     level = float(y.mean())
     rest = y - level - slope * (x - middle)
-    scatter = float((rest**2).sum()) / max(len(x) - 2, 1)
+    scatter = float((rest**2).sum()) / (len(x) - 2)
     # The scatter of points does not know of slow wander; the means of stretches do.
     means = np.array([float(part.mean()) for part in np.array_split(rest, STRETCHES)])
     wander = float((means**2).sum()) / (STRETCHES - 2) * len(x) / STRETCHES

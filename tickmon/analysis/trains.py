@@ -76,8 +76,8 @@ def follow_trains(
     memory = state.memory.followed_by(window) if state.memory else window.bounded()
     state = _searched(replace(state, memory=memory, fits=_still_there(memory, state.fits)), memory)
     shown = [_in_window(window, fit) for fit in _foreign(memory, state.fits, kernel_period_ns)]
-    # Where every slot of a window is covered nothing confirms the train.
-    found = [train for train in shown if len(train.members)]
+    # Nothing confirms a train where every slot is covered, nor where most have neither that nor a member.
+    found = [train for train in shown if len(train.members) and train.seen >= train.expected / 2]
     found.sort(key=lambda train: -float(gaps_ns[train.members].sum()))
     return tuple(found), state
 
