@@ -14,6 +14,7 @@ import pytest
 
 from tests.command import children, exists, spare_cpu
 from tests.pseudo_terminal import PseudoTerminal
+from tickmon.machine.cpus import read_cpus
 
 GONE_WITHIN_S = 10.0
 """The kernel ends an orphan at once; the rest is what a loaded machine takes to run this test."""
@@ -31,7 +32,7 @@ def watching(cpu: int, tmp_path: Path) -> Iterator[PseudoTerminal]:
         yield terminal
 
 
-def watch(cpu: int, *, cwd: Path, columns: int = 80, rows: int = 24) -> PseudoTerminal:
+def watch(cpu: int | str, *, cwd: Path, columns: int = 80, rows: int = 24) -> PseudoTerminal:
     script = str(Path(sys.executable).with_name("tickmon"))
     return PseudoTerminal([script, "--cpu", str(cpu)], columns=columns, rows=rows, cwd=cwd)
 
@@ -64,6 +65,12 @@ def test_screen_shows_ticks_baseline_and_check_of_the_cpu_that_was_named(
     for label in ("one tick costs", "min-baseline", "threshold", "elapsed ticks", "worst so far"):
         assert label in shown
     assert max(len(line) for line in shown.splitlines()) <= 80
+
+
+def test_of_several_cpus_the_one_that_is_written_first_comes_first(cpu: int, tmp_path: Path) -> None:
+    lower = min(read_cpus().usable)
+    with watch(f"{cpu},{lower}", cwd=tmp_path) as terminal:
+        terminal.wait_for(lambda shown: has_a_reading(shown) and f"CPU {cpu} " in shown)
 
 
 @pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl+c"])

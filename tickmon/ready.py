@@ -23,7 +23,7 @@ class Ready:
 
     cpus: Cpus
     named: tuple[int, ...]
-    """What the user named, ascending; empty when that was left to us."""
+    """What the user named, in that order; empty when that was left to us."""
     chosen: tuple[int, ...]
     """``named``, or the one that was chosen."""
     reason: str

@@ -20,7 +20,7 @@ _STRIDE = re.compile(r":(N|[0-9]+)/(N|[0-9]+)")
 
 
 def parse_cpu_list(text: str, *, highest: int = HIGHEST_CPU) -> tuple[int, ...]:
-    """The CPUs that ``text`` names, ascending, each once; UsageError when it is malformed.
+    """The CPUs that ``text`` names, in the order written, each once; UsageError when it is malformed.
 
     The grammar is that of ``bitmap_parselist()`` in the kernel's lib/bitmap-str.c: regions set apart by
     commas or white space; a region is a number, a range, or a range with ``:USED/GROUP``, which takes the
@@ -29,11 +29,12 @@ def parse_cpu_list(text: str, *, highest: int = HIGHEST_CPU) -> tuple[int, ...]:
     """
     if text.strip() == "(null)":
         return ()
-    cpus: set[int] = set()
+    # A dict keeps the order and holds each once.
+    cpus: dict[int, None] = {}
     for region in re.split(r"[,\s]+", text):
         if region:
-            cpus.update(_parse_region(region, text, highest))
-    return tuple(sorted(cpus))
+            cpus.update(dict.fromkeys(_parse_region(region, text, highest)))
+    return tuple(cpus)
 
 
 def cpu_list_text(cpus: Iterable[int]) -> str:
