@@ -77,12 +77,12 @@ def _certain_rate(view: View, times: Timetable) -> bool:
 
     The kernel's tick may hide every second slot for a while, until one of the clocks has drifted away.
     """
+    own = fill(view.latest(LATEST_SLOTS, times.period_ns), times)
+    seen = np.flatnonzero(own.visible)
     for factor in (2, 3, 5):
-        found, part = parted_fill(view, times, factor)
-        if np.count_nonzero(found.visible & (part != 0)) < ENOUGH_TO_COMPARE:
+        between, part = parted_fill(view, times, factor)
+        if np.count_nonzero(between.visible & (part != 0)) < ENOUGH_TO_COMPARE:
             return False
-        own = fill(view.latest(LATEST_SLOTS, times.period_ns), times)
-        turn = (np.arange(len(own.slots_ns)) % factor)[own.visible]
-        if np.bincount(turn, minlength=factor).min() < ENOUGH_TO_COMPARE / 2:
+        if np.bincount(seen % factor, minlength=factor).min() < ENOUGH_TO_COMPARE / 2:
             return False
     return True

@@ -47,14 +47,12 @@ class Timetable:
         """Which moments are near enough to a slot to be a member's start."""
         return np.asarray(np.abs(self.offsets_ns(at_ns)) <= self.reach_ns)
 
-    def times(self, factor: int, *, slot_ns: float | None = None) -> Timetable:
+    def slower(self, factor: int, slot_ns: float) -> Timetable:
         """The one with every ``factor``-th slot, ``slot_ns`` among them."""
-        return replace(
-            self, period_ns=self.period_ns * factor, slot_ns=self.slot_ns if slot_ns is None else slot_ns
-        )
+        return replace(self, period_ns=self.period_ns * factor, slot_ns=slot_ns)
 
-    def parted(self, parts: int) -> Timetable:
-        """The one with ``parts`` times as many slots."""
+    def faster(self, parts: int) -> Timetable:
+        """The one with ``parts`` times as many slots, these among them."""
         return replace(self, period_ns=self.period_ns / parts)
 
     def echoes(self, leader: Timetable, length_ns: float) -> bool:

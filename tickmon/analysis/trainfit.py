@@ -152,7 +152,7 @@ def at_right_rate(view: View, times: Timetable) -> Timetable | None:
         return None
     if every == 1:
         return at_fastest_rate(view, times)
-    slower = times.times(every, slot_ns=float(found.slots_ns[turn]))
+    slower = times.slower(every, float(found.slots_ns[turn]))
     return fitted(view, slower) or slower
 
 
@@ -200,7 +200,7 @@ def at_fastest_rate(view: View, times: Timetable) -> Timetable:
         judged = visible >= ENOUGH_TO_COMPARE
         shares = found.no_coincidence(hits[judged] / visible[judged])
         if len(shares) >= parts / 2 and shares.min() >= FILLED * 0.9:
-            best = times.parted(parts)
+            best = times.faster(parts)
     return best if best is times else fitted(view, best) or best
 
 
@@ -209,6 +209,6 @@ def parted_fill(view: View, times: Timetable, parts: int) -> tuple[Fill, NDArray
 
     The old slots have part 0.
     """
-    faster = times.parted(parts)
+    faster = times.faster(parts)
     found = fill(view.latest(LATEST_SLOTS, faster.period_ns), faster)
     return found, faster.turns(found.slots_ns).astype(np.int64) % parts
