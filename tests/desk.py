@@ -13,7 +13,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from tests.scripted import ScriptedSource, look_idle, scripted_cpus, scripted_windows
+from tests.scripted import TRADED, ScriptedSource, look_idle, scripted_cpus, scripted_windows
 from tickmon.analysis.readings import Analysis
 from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
@@ -34,6 +34,8 @@ class Desk:
     saved: list[Window]
     looked: list[int]
     kept_away: list[int]
+    traded: set[int]
+    """The CPUs that are found busy from now on."""
     given: Counter[ScriptedSource] = field(default_factory=Counter)
     """How many windows each source has handed on."""
 
@@ -117,6 +119,7 @@ async def desk(
     saved: list[Window] = []
     looked: list[int] = []
     kept_away: list[int] = []
+    traded = set(TRADED)
 
     def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
         source = ScriptedSource(settings, segment=segment, first_window=first_window, reason=reason)
@@ -135,7 +138,7 @@ async def desk(
 
     def look(asked: Collection[int]) -> Mapping[int, CpuUse]:
         looked.extend(asked)
-        return look_idle(asked)
+        return look_idle(asked, traded)
 
     first = settings or Settings(cpu=3)
     feed = Feed(open_source=source_of or open_source, keep_away=keep_away)
@@ -145,7 +148,15 @@ async def desk(
     )
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
-            at = Desk(app=app, pilot=pilot, sources=sources, saved=saved, looked=looked, kept_away=kept_away)
+            at = Desk(
+                app=app,
+                pilot=pilot,
+                sources=sources,
+                saved=saved,
+                looked=looked,
+                kept_away=kept_away,
+                traded=traded,
+            )
             if source_of is None:
                 await at.opened(1)
             yield at

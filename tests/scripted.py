@@ -54,11 +54,17 @@ def scripted_cpus(count: int = 4, **changes: object) -> Cpus:
     return replace(common, **changes)  # type: ignore[arg-type]
 
 
-def look_idle(cpus: Collection[int]) -> Mapping[int, CpuUse]:
-    """Every CPU is idle, except that CPU 2 has a trader on it."""
+TRADED = frozenset({2})
+"""The CPUs that have a trader on them."""
+
+
+def look_idle(cpus: Collection[int], traded: Collection[int] = TRADED) -> Mapping[int, CpuUse]:
+    """Every CPU is idle, except those with a trader."""
     trader = (Occupant(name="trader", pid=4711, share=0.98),)
     return {
-        cpu: CpuUse(cpu=cpu, idle_share=0.02 if cpu == 2 else 1.0, occupants=trader if cpu == 2 else ())
+        cpu: CpuUse(cpu=cpu, idle_share=0.02, occupants=trader)
+        if cpu in traded
+        else CpuUse(cpu=cpu, idle_share=1.0, occupants=())
         for cpu in cpus
     }
 
@@ -207,10 +213,12 @@ def main() -> int:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--cpus", type=int, default=4)
+    parser.add_argument("--cpu", type=int, help="the first one (default: the highest)")
     parser.add_argument("--ascii", action="store_true")
     options = parser.parse_args()
     check_terminal()
-    settings = Settings(cpu=options.cpus - 1)
+    cpu = options.cpus - 1 if options.cpu is None else options.cpu
+    settings = Settings(cpu=cpu)
     feed = Feed(open_source=PlayedSource, keep_away=lambda cpu: None)
     feed.switch(settings, "start")
 
@@ -223,7 +231,7 @@ def main() -> int:
         feed=feed,
         save_snapshot=pretend_to_save,
         look=look_idle,
-        why=f"CPU {options.cpus - 1} is measured: isolated, nohz_full and idle",
+        why=f"CPU {cpu} is measured: isolated, nohz_full and idle",
         ascii_only=options.ascii or not speaks_utf8(),
     )
     code = run_screen(app)

@@ -229,6 +229,76 @@ async def test_a_busy_cpu_that_nobody_named_is_entered_only_after_a_yes(at: Desk
     assert at.source.settings.cpu == 2
 
 
+@on_screen()
+async def test_a_cpu_that_nobody_named_is_looked_at_each_time_it_is_entered(at: Desk) -> None:
+    await at.press("1")
+    await at.opened(2)
+    at.traded.add(3)
+    await at.press("3")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    assert at.looked == [1, 3]
+    assert [source.settings.cpu for source in at.sources] == [3, 1]
+    await at.press("n")
+    await at.until(lambda: "CPU 1" in at.part("title"))
+    assert not at.source.stopped
+
+
+@on_screen()
+async def test_other_settings_on_the_cpu_that_is_measured_need_no_look(at: Desk) -> None:
+    await at.press("+")
+    await at.opened(2)
+    await at.press("r")
+    await at.opened(3)
+    assert at.looked == []
+
+
+@on_screen()
+async def test_a_yes_holds_for_that_cpu_from_then_on(at: Desk) -> None:
+    await at.press("2")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    await at.press("y")
+    await at.opened(2)
+    await at.press("1")
+    await at.opened(3)
+    await at.press("2")
+    await at.opened(4)
+    assert at.source.settings.cpu == 2
+    assert at.looked == [2, 1]
+
+
+@pytest.mark.parametrize("key", ["r", "+", "m"])
+def test_a_cpu_whose_sampler_ended_is_looked_at_before_another_begins(key: str) -> None:
+    @on_screen()
+    async def by_key(at: Desk) -> None:
+        await at.windows(1)
+        await at.give(Ended(error="the sampler on CPU 3 was killed"))
+        at.traded.add(3)
+        await at.press(key)
+        await at.until(lambda: isinstance(at.app.screen, Question))
+        assert at.looked == [3]
+        await at.press("n")
+        await at.until(lambda: isinstance(at.app.screen, MainScreen))
+        assert len(at.sources) == 1
+        assert "STOPPED" in at.part("title")
+        assert "CPU 3 runs trader (98.0 %): not measured" in at.part("message")
+        at.traded.clear()
+        await at.press("r")
+        await at.opened(2)
+        await at.windows(1)
+        assert "LIVE" in at.part("title")
+
+    by_key()
+
+
+@on_screen()
+async def test_going_away_and_back_from_a_cpu_whose_sampler_ended_starts_none(at: Desk) -> None:
+    await at.give(Ended(error="the sampler on CPU 3 was killed"))
+    await at.press("left", "right")
+    assert "was killed" in at.part("message")
+    assert len(at.sources) == 1
+    assert at.looked == []
+
+
 @on_screen(named=(2,))
 async def test_a_busy_cpu_that_was_named_is_entered_without_a_question(at: Desk) -> None:
     await at.press("2")

@@ -66,6 +66,34 @@ def test_starting_again_with_the_same_settings_is_a_change() -> None:
     assert session.reason == "reset"
 
 
+def test_going_back_takes_a_start_again_back_too() -> None:
+    session, reading = begun(), a_reading()
+    session.hear(TURN, reading)
+    session.choose(SETTINGS, "reset")
+    session.go_back()
+    assert session.reason == ""
+    assert session.view(NOW).reading is reading
+
+
+def test_a_cpu_is_entered_anew_once_its_source_has_ended_or_was_suspended() -> None:
+    session = begun()
+    assert session.runs_on(3)
+    assert not session.runs_on(1)
+    session.hear(TURN, Ended(error="it was killed"))
+    assert not session.runs_on(3)
+    session.opened(TURN + 1, "reset")
+    assert session.runs_on(3)
+    session.come_back()
+    assert not session.runs_on(3)
+
+
+def test_nothing_is_called_live_until_it_is_opened_again() -> None:
+    session = begun()
+    session.hear(TURN, a_reading())
+    session.come_back()
+    assert session.view(NOW).reading is None
+
+
 def test_another_window_length_keeps_the_picture_until_the_next_reading() -> None:
     session = begun()
     session.hear(TURN, a_reading())

@@ -98,6 +98,22 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() -> None:
         assert terminal.modes_now == modes_at_prompt
 
 
+def test_after_ctrl_z_a_cpu_that_somebody_took_meanwhile_is_not_entered_unasked() -> None:
+    with PseudoTerminal(
+        ("/bin/bash", "--norc", "-i"), cwd=ROOT, env={**os.environ, "PS1": "shell> "}
+    ) as terminal:
+        terminal.wait_for("shell>")
+        terminal.send(f"{' '.join(SCREEN)} --cpu 2\r")
+        await_reading(terminal)
+        terminal.send("\x1a")
+        terminal.wait_for("Stopped")
+        terminal.send("fg\r")
+        assert "LIVE" not in terminal.wait_for("CPU 2 is busy: it runs trader (98.0 %)")
+        terminal.send("n")
+        terminal.wait_for("CPU 2 runs trader (98.0 %): not measured")
+        terminal.wait_for("STOPPED")
+
+
 def test_a_fault_of_its_own_is_one_line_after_the_terminal_is_given_back() -> None:
     with PseudoTerminal((sys.executable, "-c", FAULTY), cwd=ROOT) as terminal:
         assert terminal.wait_for_exit() == 1

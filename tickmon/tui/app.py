@@ -71,7 +71,7 @@ class TickmonApp(App[int]):
         why: str = "",
         ascii_only: bool = False,
     ) -> None:
-        """``settings`` are the first ones: ``feed`` is opening them, and their CPU has been agreed to.
+        """``settings`` are the first ones: ``feed`` is opening them, for their CPU is named or was seen idle.
 
         ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
         some CPUs are busy with (0.2 s). ``named`` are the CPUs that the user consented to, ``why`` is one
@@ -88,7 +88,7 @@ class TickmonApp(App[int]):
         self._save_snapshot = save_snapshot
         self._look = look
         self._why = why
-        self._consented = {settings.cpu, *named}
+        self._consented = set(named)
         self.feed = feed
         self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
         self._rest: asyncio.TimerHandle | None = None
@@ -178,37 +178,49 @@ class TickmonApp(App[int]):
         if self._rest is not None:
             self._rest.cancel()
             self._rest = None
-        if self.session.reason:
-            self.session.go_back()
+        if isinstance(self.screen, Question):
+            self.screen.dismiss(False)
+        self.session.go_back()
 
-    async def _keys_rest(self) -> None:
+    def _keys_rest(self) -> None:
         self._rest = None
+        if self.session.reason:
+            self._enter()
+
+    def _enter(self) -> None:
+        """Opens what is chosen; a CPU that is entered by that and was not agreed to is looked at before."""
         session = self.session
         cpu = session.settings.cpu
-        if not session.reason:
-            return
-        if cpu == session.running.cpu or cpu in self._consented:
+        if session.runs_on(cpu) or cpu in self._consented:
             self._open(session.reason)
-            self.draw()
-            return
-        session.status = f"looking whether CPU {cpu} is idle …"
+        else:
+            session.status = f"looking whether CPU {cpu} is idle …"
+            self.run_worker(self._look_first(cpu), group="look", exclusive=True)
         self.draw()
-        self.run_worker(self._look_first(cpu), group="look", exclusive=True)
 
     async def _look_first(self, cpu: int) -> None:
         """Enters an idle CPU; asks before a busy one is entered."""
         use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
         session = self.session
         # Meanwhile the user may have gone on to another.
-        if session.settings.cpu != cpu or self._rest is not None:
+        if session.settings.cpu != cpu or not session.reason or self._rest is not None:
             return
         if use.idle:
             self._open(session.reason)
-        elif await self.push_screen_wait(Question(use, nohz_full=cpu in session.cpus.nohz_full)):
-            self._consented.add(cpu)
-            self.choose_cpu(cpu)
+            self.draw()
         else:
-            session.go_back()
+            question = Question(use, nohz_full=cpu in session.cpus.nohz_full)
+            self.push_screen(question, partial(self._answered, use))
+
+    def _answered(self, use: CpuUse, consent: bool | None) -> None:
+        session = self.session
+        if consent:
+            self._consented.add(use.cpu)
+            self._enter()
+            return
+        session.go_back()
+        if session.ended is not None and use.cpu == session.settings.cpu:
+            session.halt(f"CPU {use.cpu} {use.text}: not measured")
         self.draw()
 
     # -- actions --------------------------------------------------------------------------------
@@ -308,15 +320,21 @@ class TickmonApp(App[int]):
 
     async def action_suspend(self) -> None:
         """Gives the terminal and the CPU back until the shell says fg; the open window is thrown away."""
-        driver = self._driver
+        driver, session = self._driver, self.session
         if not isinstance(driver, TerminalDriver):
             return
+        turn = -1
+        # Keys that come while the sampler ends may open another.
+        while self.feed.turn != turn:
+            self._forget_choice()
+            turn = self.feed.switch(None, "jump")
+            await asyncio.to_thread(self.feed.wait_settled, _SUSPEND_S)
         self._forget_choice()
-        self.feed.switch(None, "jump")
-        await asyncio.to_thread(self.feed.wait_settled, _SUSPEND_S)
-        # Between these two nothing else runs on the event loop, so nothing is drawn.
+        # Until it returns nothing else runs on the event loop, so nothing is drawn.
         driver.suspend()
-        self._open(self.session.reason or "jump")
+        if session.ended is None:
+            session.come_back()
+            self._enter()
         self.refresh(layout=True)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:

@@ -13,7 +13,7 @@ from tickmon.windows import Ended, OpenGap, Settings
 
 WINDOW_STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
-_REASONS = ("", "settings", "reset", "method", "cpu")
+_REASONS = ("", "jump", "settings", "reset", "method", "cpu")
 """Why a source is opened, weakest first: of several changes at once the strongest counts."""
 
 
@@ -38,21 +38,25 @@ class Session:
         self.in_cycles = False
         self.status = ""
         self.ended: str | None = None
+        """Why nothing runs; None: something does, or is being opened."""
         self.shown: Reading | None = None
         self._latest: Reading | None = None
         self._axis: Axis | None = None
         self._open_gap: OpenGap | None = None
         self._disturbance: str | None = None
 
+    def runs_on(self, cpu: int) -> bool:
+        """Something runs, and on that CPU: it has been entered."""
+        return self.ended is None and cpu == self.running.cpu
+
     def choose(self, settings: Settings, reason: str) -> None:
-        """Other settings, to be opened when the keys rest; back to what runs: nothing to open."""
+        """Other settings, to be opened when the keys rest; back to the last ones: nothing to open."""
         self.settings = settings
         self.reason = max(self.reason, reason, key=_REASONS.index)
         self.paused = False
         if settings == self.running and self.reason != "reset":
-            self.reason = ""
-            self.shown = self._latest
-        elif self.reason not in CONTINUES:
+            self.go_back()
+        elif self.reason not in CONTINUES or self.ended is not None:
             self.shown = None
         self.status = (
             f"going to CPU {settings.cpu} …" if settings.cpu != self.running.cpu else "starting again …"
@@ -70,8 +74,23 @@ class Session:
         self.ended = self._open_gap = self._disturbance = None
 
     def go_back(self) -> None:
-        """The chosen CPU shall not be entered after all."""
-        self.choose(self.running, "")
+        """What was chosen shall not be opened after all."""
+        self.settings = self.running
+        self.reason = ""
+        if not self.paused:
+            self.shown = self._latest or self.shown
+
+    def come_back(self) -> None:
+        """After Ctrl-Z and fg nothing runs, and what ran is to be opened again."""
+        self.halt("stopped by Ctrl-Z")
+        self.reason = "jump"
+        if not self.paused:
+            self.shown = None
+
+    def halt(self, why: str) -> None:
+        """Nothing runs any more."""
+        self.ended = why
+        self._open_gap = None
 
     def hear(self, turn: int, news: News) -> bool:
         """Takes in the feed's news; True when they should be on screen without delay."""
@@ -83,8 +102,7 @@ class Session:
                 self._open_gap = news
                 return first
             case Ended():
-                self.ended = news.error or "there is nothing more to come"
-                self._open_gap = None
+                self.halt(news.error or "there is nothing more to come")
                 return True
             case Disturbance():
                 self._disturbance = news.words

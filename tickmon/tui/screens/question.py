@@ -36,7 +36,7 @@ class Question(ModalScreen[bool]):
                 f"Measuring means spinning there: that work would get about half of the CPU{tick}.\n",
                 markup=False,
             )
-            yield Static("y  measure there all the same\nn  stay where I was", markup=False)
+            yield Static("y  measure there all the same\nn  leave it alone", markup=False)
 
     def action_answer(self, answer: bool) -> None:
         """Closes the question."""
