@@ -33,6 +33,9 @@ BASELINE_CYCLES = 40
 TYPICAL_CYCLES = 50
 
 
+READING_EVERY_NS = 100e6
+
+
 def make_tick(hz: float = 250.0, **changes: object) -> KernelTick:
     """A kernel that ticks at ``hz`` of CLOCK_MONOTONIC, phase 0, and never stops."""
     values: dict[str, object] = {
@@ -78,13 +81,14 @@ def make_window(
     start_cycles: int = 0,
     end_cycles: int | None = None,
     started_at: datetime | None = None,
-    clocks: tuple[ClockReading, ClockReading] | None = None,
+    clocks: tuple[ClockReading, ...] | None = None,
     reads: int | None = None,
     lost_cycles: Sequence[int] = (),
     switches: Sequence[tuple[int, int]] | NDArray[np.void] | None = (),
     switch_count: int | None = None,
     interrupts: tuple[RowChange, ...] = (),
     excluded: tuple[Exclusion, ...] = (),
+    switches_lost: int = 0,
     warnings: tuple[ReadingWarning, ...] = (),
 ) -> Window:
     """A window of one second with these ``(start_cycles, gap_cycles)``, all sums being right.
@@ -122,6 +126,8 @@ def make_window(
         switch_count=switch_count if dated is None or switch_count is not None else len(dated),
         interrupts=interrupts,
         excluded=excluded,
+        excluded_count=len(excluded),
+        switches_lost=switches_lost,
         warnings=warnings,
     )
 
@@ -166,6 +172,14 @@ class Life:
     """Further interruptions, as start and length."""
     slew_ppm: float = 0.0
     """CLOCK_MONOTONIC is slewed so much against the counter."""
+    steered: Sequence[tuple[float, float]] = ()
+    """Moments from which CLOCK_MONOTONIC is slewed by another number of ppm."""
+    steps_back: Sequence[tuple[float, int]] = ()
+    """Moments, and by how many cycles the counter goes back then."""
+    suspended: Sequence[tuple[float, float]] = ()
+    """Moments, and for how many ns CLOCK_MONOTONIC then stands still while the counter runs on."""
+    reading_ns: float = 0.0
+    """One standard deviation of what the readings of the clocks are off by."""
     seed: int = 1
 
 
@@ -178,6 +192,58 @@ class _Busy:
     outs_ns: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """Moments in them at which the sampler is switched out."""
     ins_ns: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Counter:
+    """What the counter shows in a life, and the clocks beside it."""
+
+    life: Life
+    segment: Segment
+
+    def at(self, at_ns: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Cycles from the segment's origin at each moment of CLOCK_MONOTONIC."""
+        steps = np.floor(self._exact(at_ns) / self.segment.step_cycles).astype(np.int64)
+        return steps * self.segment.step_cycles - _passed(self.life.steps_back, at_ns).astype(np.int64)
+
+    def readings(self, start_ns: float, end_ns: float, monotonic_ns: int) -> tuple[ClockReading, ...]:
+        """Ten readings a second, one at each end; ``monotonic_ns`` is CLOCK_MONOTONIC at the beginning."""
+        moments_ns = np.append(np.arange(start_ns, end_ns, READING_EVERY_NS), end_ns)
+        return tuple(self._reading(float(at_ns), monotonic_ns) for at_ns in moments_ns)
+
+    def _reading(self, at_ns: float, monotonic_ns: int) -> ClockReading:
+        at = np.array([at_ns])
+        cycles = int(self.at(at)[0])
+        shown = cycles + float(_passed(self.life.steps_back, at)[0])
+        # The time at which the counter began to show this.
+        at_ns -= (float(self._exact(at)[0]) - shown) / self.segment.tsc_hz * 1e9
+        if self.life.reading_ns:
+            at_ns += self.life.reading_ns * np.random.default_rng([self.life.seed, int(at_ns)]).normal()
+        asleep_ns = float(_passed(self.life.suspended, at)[0])
+        return ClockReading(
+            cycles=self.segment.origin_cycles + cycles,
+            uncertain_cycles=30,
+            monotonic_ns=monotonic_ns + round(at_ns),
+            monotonic_raw_ns=77 * 10**9 + round(shown / self.segment.tsc_hz * 1e9 - asleep_ns),
+            realtime_ns=REALTIME_NS + round(at_ns + asleep_ns),
+        )
+
+    def _exact(self, at_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cycles that have passed."""
+        moments_ns, ppm = np.array([(0.0, self.life.slew_ppm), *self.life.steered]).T
+        raw_a_ns = 1 / (1 + ppm * 1e-6)
+        since_ns = np.concatenate([[0.0], np.cumsum(np.diff(moments_ns) * raw_a_ns[:-1])])
+        part = np.maximum(np.searchsorted(moments_ns, at_ns, side="right") - 1, 0)
+        raw_ns = since_ns[part] + (at_ns - moments_ns[part]) * raw_a_ns[part]
+        return np.asarray((raw_ns + _passed(self.life.suspended, at_ns)) * (self.segment.tsc_hz / 1e9))
+
+
+def _passed(amounts: Sequence[tuple[float, float]], at_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of what there was until each moment."""
+    passed = np.zeros(len(at_ns))
+    for moment_ns, amount in amounts:
+        passed[at_ns >= moment_ns] += amount
+    return passed
 
 
 def simulate(
@@ -196,32 +262,40 @@ def simulate(
     life = life or Life()
     segment = segment or make_segment()
     busy = _busy(life, ends_ns[-1], monotonic_ns)
-    per_ns = segment.tsc_hz / 1e9 / (1 + life.slew_ppm * 1e-6)
-
-    def cycles(at_ns: NDArray[np.float64]) -> NDArray[np.int64]:
-        steps = np.floor(at_ns * per_ns / segment.step_cycles)
-        return (steps * segment.step_cycles).astype(np.int64)
-
+    counter = _Counter(life=life, segment=segment)
     details = np.zeros(len(busy.starts_ns), INTERRUPTION)
-    details["start_cycles"] = cycles(busy.starts_ns)
-    details["gap_cycles"] = cycles(busy.ends_ns) - details["start_cycles"] + BASELINE_CYCLES
-    details = details[details["gap_cycles"] > (segment.threshold_cycles or 0)]
+    details["start_cycles"] = counter.at(busy.starts_ns)
+    details["gap_cycles"] = counter.at(busy.ends_ns) - details["start_cycles"] + BASELINE_CYCLES
+    seen = details["gap_cycles"] > (segment.threshold_cycles or 0)
+    details, starts_ns, gaps_end_ns = details[seen], busy.starts_ns[seen], busy.ends_ns[seen]
     switches = np.zeros(len(busy.outs_ns), SWITCH)
-    switches["out_cycles"], switches["in_cycles"] = cycles(busy.outs_ns), cycles(busy.ins_ns)
+    switches["out_cycles"], switches["in_cycles"] = counter.at(busy.outs_ns), counter.at(busy.ins_ns)
 
     windows: list[Window] = []
-    start_cycles = 0
+    start_ns, start_cycles = 0.0, 0
     for number, end_ns in enumerate(ends_ns, 1):
-        cut = int(cycles(np.array([end_ns]))[0])
-        first = np.searchsorted(details["start_cycles"], start_cycles)
-        last = np.searchsorted(details["start_cycles"], cut)
+        first, last = np.searchsorted(starts_ns, [start_ns, end_ns]).tolist()
+        end_ns = max([start_ns, end_ns, *gaps_end_ns[first:last][-1:].tolist()])
         mine = details[first:last]
-        end_cycles = max(cut, int((mine["start_cycles"] + mine["gap_cycles"])[-1])) if len(mine) else cut
-        inside = (switches["out_cycles"] >= start_cycles) & (switches["out_cycles"] < end_cycles)
-        readings = [
-            _shifted(read_at(at, segment, slew_ppm=life.slew_ppm), monotonic_ns - MONOTONIC_NS)
-            for at in (start_cycles, end_cycles)
+        end_cycles = int(counter.at(np.array([end_ns]))[0])
+        if len(mine):
+            end_cycles = max(end_cycles, int((mine["start_cycles"] + mine["gap_cycles"])[-1]))
+        inside = (busy.outs_ns >= start_ns) & (busy.outs_ns < end_ns)
+        excluded = [
+            Exclusion(code="backwards", start_cycles=int(counter.at(np.array([at_ns - 1]))[0]), cycles=back)
+            for at_ns, back in life.steps_back
+            if start_ns < at_ns <= end_ns
         ]
+        for at_ns, _ in life.suspended:
+            if start_ns <= at_ns < end_ns:
+                slept = int(np.searchsorted(starts_ns[first:last], at_ns, side="right")) - 1
+                jump = Exclusion(
+                    code="jump",
+                    start_cycles=int(mine["start_cycles"][slept]),
+                    cycles=int(mine["gap_cycles"][slept]),
+                )
+                excluded.append(jump)
+                mine = np.delete(mine, slept)
         windows.append(
             make_window(
                 mine,
@@ -229,13 +303,16 @@ def simulate(
                 window=number,
                 start_cycles=start_cycles,
                 end_cycles=end_cycles,
-                clocks=(readings[0], readings[1]),
+                clocks=counter.readings(start_ns, end_ns, monotonic_ns),
                 switches=switches[inside] if dated else None,
                 switch_count=int(np.count_nonzero(inside)),
-                interrupts=(RowChange(row="LOC", name="Local timer interrupts", count=len(mine)),),
+                interrupts=(
+                    RowChange(row="LOC", name="Local timer interrupts", count=len(mine), timer="LOC"),
+                ),
+                excluded=tuple(excluded),
             )
         )
-        start_cycles = end_cycles
+        start_ns, start_cycles = end_ns, end_cycles
     return tuple(windows)
 
 
@@ -293,7 +370,9 @@ def _busy(life: Life, until_ns: float, monotonic_ns: int) -> _Busy:
     add(np.sort(rng.uniform(0, until_ns, noise)), 200 + rng.exponential(life.noise_ns, noise))
     wakes = rng.poisson(life.wakeups_hz * until_ns / 1e9)
     add(np.sort(rng.uniform(0, until_ns, wakes)), rng.uniform(30_000, 60_000, wakes), switched=True)
-    given = np.array(life.gaps, np.float64).reshape(-1, 2)
+    # Nobody runs while the machine goes to sleep and wakes up.
+    asleep = [(at_ns - 2e6, 3e6) for at_ns, _ in life.suspended]
+    given = np.array([*life.gaps, *asleep], np.float64).reshape(-1, 2)
     add(given[:, 0], given[:, 1])
 
     all_starts, all_ends = np.concatenate(starts), np.concatenate(starts) + np.concatenate(lengths)

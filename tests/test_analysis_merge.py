@@ -19,7 +19,8 @@ def test_a_merged_window_has_the_sums_the_extremes_and_all_the_details() -> None
     second = replace(second, min_cycles=38)
     whole = merge([first, second])
     assert (whole.start_cycles, whole.end_cycles) == (0, 90_000)
-    assert whole.clocks == (first.clocks[0], second.clocks[1])
+    # The reading between them is of both.
+    assert whole.clocks == (*first.clocks, second.clocks[1])
     assert whole.started_at == first.started_at
     assert (whole.reads, whole.interruptions, whole.lost) == (1_000, 4, 1)
     assert whole.gap_sum_cycles == 5_000 + 800 + 70_000 + 900
@@ -38,16 +39,24 @@ def test_a_window_cut_in_two_and_merged_is_the_whole_one() -> None:
 
 
 def test_rows_of_interrupts_are_added_and_warnings_said_once() -> None:
-    loc, res = (RowChange(row=row, name=row.lower(), count=5) for row in ("LOC", "RES"))
+    loc = RowChange(row="LOC", name="loc", count=5, timer="LOC")
+    res = RowChange(row="RES", name="res", count=5)
     moved = Exclusion(code="moved", start_cycles=10, cycles=5)
     first = make_window(end_cycles=100, interrupts=(loc,), warnings=(COARSE,), excluded=(moved,))
     second = make_window(
         start_cycles=100, end_cycles=200, interrupts=(res, loc), warnings=(MIXED, COARSE), excluded=(moved,)
     )
     whole = merge([first, second])
-    assert whole.interrupts == (RowChange(row="LOC", name="loc", count=10), res)
+    assert whole.interrupts == (replace(loc, count=10), res)
     assert whole.warnings == (COARSE, MIXED)
     assert whole.excluded == (moved, moved)
+
+
+def test_what_is_excluded_and_which_records_of_switches_are_lost_is_counted_in_all_parts() -> None:
+    first = replace(make_window(end_cycles=100, switches_lost=3), excluded_count=400)
+    second = replace(make_window(start_cycles=100, end_cycles=200, switches_lost=4), excluded_count=1)
+    assert merge([first, second]).excluded_count == 401
+    assert merge([first, second]).switches_lost == 7
 
 
 def test_switches_that_are_not_dated_in_one_part_are_not_dated_in_the_whole() -> None:

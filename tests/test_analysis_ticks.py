@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.making import MONOTONIC_NS, Life, make_segment, make_tick, make_window, simulate
+from tests.making import MONOTONIC_NS, TSC_HZ, Life, make_segment, make_tick, make_window, simulate
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.analysis.readings import Analysis
 from tickmon.windows import Exclusion, Segment, Window
@@ -16,6 +16,7 @@ from tickmon.windows import Exclusion, Segment, Window
 SECONDS = tuple(second * 1e9 for second in range(1, 6))
 QUIET = Life(noise_hz=0.0)
 PERIOD_NS = 4_000_000
+BETWEEN_SLOTS_NS = MONOTONIC_NS + 1_000_000
 
 
 def analyse_all(windows: Sequence[Window], clocks: Clocks | None = None) -> tuple[list[Analysis], Clocks]:
@@ -154,6 +155,33 @@ def test_a_slewed_clock_does_not_make_the_count_drift() -> None:
     expected = sum(a.check.expected or 0 for a in analyses)
     assert expected in (75_000, 74_999)
     assert sum(a.check.seen or 0 for a in analyses) == expected
+
+
+@pytest.mark.parametrize(("length_s", "ppm"), [(1.0, 500.0), (60.0, 5.0), (60.0, -500.0)])
+def test_a_clock_that_is_steered_otherwise_within_a_window_holds_all_its_ticks(
+    length_s: float, ppm: float
+) -> None:
+    life = Life(steered=((length_s / 2 * 1e9, ppm),), reading_ns=50.0)
+    (window,) = simulate(life, ends_ns=(length_s * 1e9,), monotonic_ns=BETWEEN_SLOTS_NS)
+    slots = round(250 * length_s)
+    assert found(analyse(window, Clocks())[0]) == (slots, slots, "ok")
+
+
+def test_windows_that_a_clock_is_steered_in_say_together_what_the_one_long_window_says() -> None:
+    life = Life(steered=((3.3e9, 400.0), (6.6e9, -400.0)), reading_ns=50.0)
+    windows = simulate(life, ends_ns=[n * 1e9 for n in range(1, 11)], monotonic_ns=BETWEEN_SLOTS_NS)
+    analyses, _ = analyse_all(windows)
+    assert sum(a.check.seen or 0 for a in analyses) == sum(a.check.expected or 0 for a in analyses) == 2_500
+    assert found(analyse(merge(windows), Clocks())[0]) == (2_500, 2_500, "ok")
+
+
+def test_a_counter_that_steps_back_a_little_again_and_again_holds_its_ticks() -> None:
+    steps = tuple((n * 10e6 + 1_000_300.0, 390) for n in range(100))
+    windows = simulate(replace(QUIET, steps_back=steps), ends_ns=SECONDS)
+    assert windows[0].excluded_count == 100
+    assert windows[0].length_cycles == 2_000_000_000 - 100 * 390
+    analyses, _ = analyse_all(windows)
+    assert {found(a) for a in analyses} == {(250, 250, "ok")}
 
 
 def test_a_coarse_counter_holds_the_same_slots() -> None:
@@ -324,13 +352,23 @@ def test_a_slot_right_before_excluded_time_is_not_expected() -> None:
     assert found(analyse(window, Clocks())[0]) == (250, 249, "ok")
 
 
-def test_a_counter_that_went_back_took_the_slots_before_it() -> None:
+def test_a_window_that_ends_where_the_counter_went_far_back_keeps_its_slots() -> None:
     (window,) = simulate(QUIET)
-    back = Exclusion(code="backwards", start_cycles=1_200_000_000, cycles=200_000_000)
-    starts = window.details["start_cycles"]
-    watched = window.details[(starts < 1_000_000_000) | (starts > 1_200_000_000)]
-    analysis, _ = analyse(make_window(watched, excluded=(back,)), Clocks())
-    assert found(analysis) == (225, 225, "ok")
+    back = Exclusion(code="backwards", start_cycles=window.end_cycles, cycles=10**15)
+    assert found(analyse(replace(window, excluded=(back,)), Clocks())[0]) == (250, 250, "ok")
+
+
+@pytest.mark.parametrize("asleep_at_ns", [500e6 + 40_000, 500e6 - 40_000, 501.5e6])
+def test_an_hour_asleep_holds_no_slots_and_hides_none_beside_it(asleep_at_ns: float) -> None:
+    (window,) = simulate(Life(suspended=((asleep_at_ns, 3_600e9),)))
+    assert window.length_cycles > 3_600 * TSC_HZ
+    analysis, _ = analyse(window, Clocks())
+    expected, seen, verdict = found(analysis)
+    # The machine sleeps while a tick is due, or not.
+    assert seen == expected
+    assert expected in (249, 250)
+    assert verdict == "ok"
+    assert analysis.tsc_hz == TSC_HZ
 
 
 # Where HZ or CLOCK_MONOTONIC is not known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ def merge(windows: Sequence[Window]) -> Window:
     """The window from the start of the first of ``windows`` to the end of the last.
 
     They must be of one segment, in the order of time, and touch: ValueError when not, or when there are
-    none. Number, time of day and first clock reading are the first window's; it is provisional when the
+    none. Number and time of day are the first window's; it is provisional when the
     last one is. What is not known of one of them is not known of the whole.
     """
     if not windows:
@@ -37,7 +38,8 @@ def merge(windows: Sequence[Window]) -> Window:
         started_at=first.started_at,
         start_cycles=first.start_cycles,
         end_cycles=last.end_cycles,
-        clocks=(first.clocks[0], last.clocks[1]),
+        # Two that touch share the reading between them.
+        clocks=_once(reading for w in windows for reading in w.clocks),
         reads=sum(w.reads for w in windows),
         interruptions=sum(w.interruptions for w in windows),
         lost=sum(w.lost for w in windows),
@@ -50,17 +52,20 @@ def merge(windows: Sequence[Window]) -> Window:
         switch_count=sum(switch_counts) if len(switch_counts) == len(windows) else None,
         interrupts=_sum_rows(row for w in windows for row in w.interrupts),
         excluded=tuple(e for w in windows for e in w.excluded),
+        excluded_count=sum(w.excluded_count for w in windows),
+        switches_lost=sum(w.switches_lost for w in windows),
         warnings=_once(warning for w in windows for warning in w.warnings),
     )
 
 
 def _sum_rows(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
     """One change a row, rows in the order of their first appearance."""
-    counts: dict[tuple[str, str], int] = {}
+    summed: dict[tuple[str, str], RowChange] = {}
     for change in changes:
-        key = (change.row, change.name)
-        counts[key] = counts.get(key, 0) + change.count
-    return tuple(RowChange(row=row, name=name, count=count) for (row, name), count in counts.items())
+        before = summed.get((change.row, change.name))
+        count = change.count + (before.count if before else 0)
+        summed[change.row, change.name] = replace(change, count=count)
+    return tuple(summed.values())
 
 
 def _once(items: Iterable[_T]) -> tuple[_T, ...]:

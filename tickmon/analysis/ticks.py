@@ -61,7 +61,7 @@ def kernel_ticks(
     phase = locate(gaps, tick, stretch, known_ns=clocks.phase_ns)
     faster = faster_hz(gaps, preempted[index], tick, stretch, phase)
     slots_ns, holders, clocks = _judge(
-        window, line, clocks, gaps, lattice(tick.period_ns, phase.phase_ns, clocks.epoch_ns)
+        line, clocks, gaps, lattice(tick.period_ns, phase.phase_ns, clocks.epoch_ns)
     )
     if phase.proven:
         clocks = replace(clocks, phase_ns=phase.phase_ns)
@@ -120,7 +120,7 @@ def measured_ticks(
     offset_ns = line.start_ns + middle_ns + float(np.quantile(around_ns, 0.05))
     slots = Lattice(period_ns=period_ns, offset_ns=offset_ns)
     chance_share = weigh(gaps, slots.between(line.start_ns, line.end_ns), period_ns).chance_share
-    slots_ns, holders, clocks = _judge(window, line, clocks, gaps, slots)
+    slots_ns, holders, clocks = _judge(line, clocks, gaps, slots)
     held = holders >= 0
     seen = int(np.count_nonzero(held))
     return (
@@ -160,7 +160,7 @@ def _judged_from_ns(line: Timeline, clocks: Clocks, gaps: Gaps) -> float:
 
 
 def _judge(
-    window: Window, line: Timeline, clocks: Clocks, gaps: Gaps, slots: Lattice
+    line: Timeline, clocks: Clocks, gaps: Gaps, slots: Lattice
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Clocks]:
     """The slots that can be judged now, the interruption that holds each (-1: none), and the new state.
 
@@ -174,11 +174,8 @@ def _judge(
     if judged.any():
         clocks = replace(clocks, judged_ns=float(slots_ns[judged][-1]) + slots.period_ns / 2)
     watched = np.ones(len(slots_ns), bool)
-    for exclusion in window.excluded:
-        # The counter went back to where it had been before; every other one is time not watched.
-        back = exclusion.cycles if exclusion.code == "backwards" else 0
-        first_ns = line.at_ns(exclusion.start_cycles - back) - gaps.late_ns
-        last_ns = line.at_ns(exclusion.start_cycles - back + exclusion.cycles)
+    # A slot right before such a stretch would have been held by what starts in it.
+    for first_ns, last_ns in line.unwatched_ns - [gaps.late_ns, 0.0]:
         watched &= (holders >= 0) | (slots_ns < first_ns) | (slots_ns > last_ns)
     chosen = judged & watched
     return slots_ns[chosen], holders[chosen], clocks
