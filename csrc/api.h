@@ -35,6 +35,8 @@ enum tm_end {
 	TM_END_FAILED = 5,    /* a step of its start failed: stage and error say which and why */
 	TM_END_KILLED = 6,    /* a signal ended it: error is its number */
 	TM_END_ORPHAN = 7,    /* its parent was gone before it began */
+	TM_END_JUMPED = 8,    /* its counter went back by more than the threshold (loop: at all), so that
+			       * cycles before and after cannot be compared: the window ends before it */
 };
 
 /* Steps of the start that the kernel can refuse. */
@@ -55,8 +57,7 @@ struct tm_settings {
 	uint64_t threshold_floor_cycles; /* what is found is never below this; nor is the limit for the read after
 					  * an interruption, which holds the time of booking it */
 	uint64_t loop_size;              /* iterations of one sample of the loop method */
-	uint64_t samples;                /* of one pass of the loop method; 0: without end. When the counter
-					  * goes back the pass begins anew: then the last ones are the pass */
+	uint64_t samples;                /* of one pass of the loop method; 0: without end */
 	uint64_t lease_cycles;           /* of running time without tm_status() before it ends by itself */
 };
 

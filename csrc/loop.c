@@ -56,10 +56,9 @@ enum tm_end tm_loop(struct tm_region *region)
 			uint64_t last = start < before ? before : start;
 			uint64_t back = last - (start < before ? start : now);
 
-			/* As in 2004 the pass begins anew; what was sampled before the step stays good. */
+			/* As in 2004 the pass is to begin anew, in another process. */
 			tm_exclude(&booker, TM_BACKWARDS, last, back, cpu);
-			tm_forgive(&booker, -back);
-			left = settings->samples;
+			end = TM_END_JUMPED;
 		} else {
 			uint64_t sample = now - start;
 
@@ -71,7 +70,9 @@ enum tm_end tm_loop(struct tm_region *region)
 			if (left != 0 && --left == 0)
 				end = TM_END_COMPLETE;
 		}
-		before = now;
+		/* What was sampled before a step stays good: the window ends there. */
+		if (end != TM_END_JUMPED)
+			before = now;
 		if (end == TM_END_NONE)
 			end = tm_mark(&booker, now, &tally);
 	}

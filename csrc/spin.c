@@ -84,6 +84,8 @@ static __attribute__((noinline)) enum tm_end disturbed(struct tm_booker *booker,
 		tm_exclude(booker, TM_MOVED, start, backwards ? 0 : gap, cpu);
 		return TM_END_MOVED;
 	}
+	if (backwards && -gap > booker->region->news.threshold_cycles)
+		return TM_END_JUMPED;
 	if (!backwards)
 		tm_book(booker, start, gap);
 	tm_forgive(booker, gap);
@@ -118,6 +120,11 @@ enum tm_end tm_spin(struct tm_region *region)
 			/* A counter that went back shows as a gap beyond all limits. */
 			if (__builtin_expect(gap > limit, 0)) {
 				end = disturbed(&booker, start, gap);
+				if (end == TM_END_JUMPED) {
+					/* This read belongs to no window. */
+					before = start;
+					done--;
+				}
 				if (end != TM_END_NONE)
 					break;
 				limit = limit_after;

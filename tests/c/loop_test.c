@@ -60,27 +60,37 @@ static void without_a_number_of_samples_it_goes_on_until_told(void)
 }
 
 /* Back within the 50th sample, and between the 80th and the next. */
-static uint64_t goes_back_twice(uint64_t read)
+/* The first read opens the window, the next two are the first sample. */
+static uint64_t goes_back_in_the_50th_sample(uint64_t read)
 {
-	return read == 100 ? (uint64_t)-2000000 : read == 161 ? (uint64_t)-300 : rising(read);
+	return read == 100 ? (uint64_t)-300 : rising(read);
 }
 
-static void a_counter_that_goes_backwards_begins_the_pass_anew(void)
+static uint64_t goes_back_after_the_50th_sample(uint64_t read)
+{
+	return read == 101 ? (uint64_t)-2000000 : rising(read);
+}
+
+static void check_end_at_the_step(uint64_t back, uint64_t last_good)
+{
+	take_last();
+	CHECK(window.exclusions == 1 && window.exclusion[0].code == TM_BACKWARDS);
+	CHECK(window.exclusion[0].cycles == back && window.exclusion[0].start_cycles >= window.end_cycles);
+	CHECK(window.interruptions == last_good && window.reads == last_good);
+	CHECK(tm_ring_pop(&reader, detail, 1000) == last_good);
+	CHECK(detail[last_good - 1].start_cycles + detail[last_good - 1].gap_cycles == window.end_cycles);
+}
+
+static void a_counter_that_goes_backwards_ends_the_pass_before_the_step(void)
 {
 	struct tm_settings settings = settings_of(100);
 
-	/* Less than the step: to go back is not to wait. */
-	settings.lease_cycles = 1900000;
-	begin(goes_back_twice, &settings);
-	CHECK(tm_loop(region) == TM_END_COMPLETE);
-	take_last();
-	CHECK(window.exclusions == 2);
-	CHECK(window.exclusion[0].code == TM_BACKWARDS && window.exclusion[0].cycles == 2000000);
-	CHECK(window.exclusion[1].code == TM_BACKWARDS && window.exclusion[1].cycles == 300);
-	/* 49 before the first step, 30 up to the second, and a whole pass. */
-	CHECK(window.interruptions == 49 + 30 + 100 && window.reads == window.interruptions);
-	CHECK(tm_ring_pop(&reader, detail, 1000) == window.interruptions);
-	CHECK(detail[79].gap_cycles == 6081 && detail[178].gap_cycles == 6180);
+	begin(goes_back_in_the_50th_sample, &settings);
+	CHECK(tm_loop(region) == TM_END_JUMPED);
+	check_end_at_the_step(300, 49);
+	begin(goes_back_after_the_50th_sample, &settings);
+	CHECK(tm_loop(region) == TM_END_JUMPED);
+	check_end_at_the_step(2000000, 50);
 }
 
 static uint64_t moved_in_the_tenth_sample(uint64_t read)
@@ -159,7 +169,7 @@ int main(void)
 {
 	RUN(a_pass_has_as_many_samples_as_were_asked_for_and_the_first_is_dropped);
 	RUN(without_a_number_of_samples_it_goes_on_until_told);
-	RUN(a_counter_that_goes_backwards_begins_the_pass_anew);
+	RUN(a_counter_that_goes_backwards_ends_the_pass_before_the_step);
 	RUN(a_sampler_that_was_moved_leaves_at_once);
 	RUN(windows_touch_and_hold_every_sample);
 	RUN(a_lease_counts_only_undisturbed_loops);

@@ -113,24 +113,39 @@ static void a_million_interruptions_a_second_are_counted_exactly_though_the_ring
 
 static uint64_t back_by_a_second(uint64_t read)
 {
-	if (read == 2000)
-		stop();
-	return read == 1000 ? -HZ : read == 1500 ? 700 : QUIET;
+	CHECK(read <= 1000);
+	return read == 1000 ? -HZ : read == 500 ? 700 : QUIET;
 }
 
-static void a_counter_that_goes_backwards_is_no_interruption(void)
+static void a_counter_that_goes_far_back_ends_the_window_before_the_step(void)
 {
-	const struct tm_settings short_lease = {
-		.cpu = CPU, .threshold_cycles = THRESHOLD, .lease_cycles = 1000000,
-	};
-
-	begin(back_by_a_second, &short_lease);
-	CHECK(tm_spin(region) == TM_END_TOLD);
+	begin(back_by_a_second, &plain);
+	CHECK(tm_spin(region) == TM_END_JUMPED);
 	take_last();
 	CHECK(window.interruptions == 1 && window.gap_sum_cycles == 700 && window.max_cycles == 700);
 	CHECK(window.min_cycles == QUIET && sum_of(window.counts) == 1);
 	CHECK(window.exclusions == 1 && window.exclusion[0].code == TM_BACKWARDS);
 	CHECK(window.exclusion[0].cycles == HZ);
+	CHECK(window.reads == 999 && window.end_cycles == window.start_cycles + 998 * QUIET + 700);
+	CHECK(window.exclusion[0].start_cycles == window.end_cycles);
+}
+
+static uint64_t back_by_the_threshold(uint64_t read)
+{
+	if (read == 2000)
+		stop();
+	return read == 1000 ? (uint64_t)-THRESHOLD : read == 1500 ? 700 : QUIET;
+}
+
+static void a_counter_that_goes_a_little_back_is_no_interruption(void)
+{
+	begin(back_by_the_threshold, &plain);
+	CHECK(tm_spin(region) == TM_END_TOLD);
+	take_last();
+	CHECK(window.interruptions == 1 && window.gap_sum_cycles == 700 && window.max_cycles == 700);
+	CHECK(window.min_cycles == QUIET && sum_of(window.counts) == 1);
+	CHECK(window.exclusions == 1 && window.exclusion[0].code == TM_BACKWARDS);
+	CHECK(window.exclusion[0].cycles == THRESHOLD);
 	CHECK(window.exclusion[0].start_cycles == window.start_cycles + 999 * QUIET);
 }
 
@@ -399,7 +414,8 @@ int main(void)
 	RUN(a_gap_of_60_s_stays_60_s);
 	RUN(a_gap_of_the_threshold_is_no_interruption_and_one_above_is);
 	RUN(a_million_interruptions_a_second_are_counted_exactly_though_the_ring_overflows);
-	RUN(a_counter_that_goes_backwards_is_no_interruption);
+	RUN(a_counter_that_goes_far_back_ends_the_window_before_the_step);
+	RUN(a_counter_that_goes_a_little_back_is_no_interruption);
 	RUN(exclusions_beyond_those_in_detail_are_still_counted);
 	RUN(a_coarse_counter_has_a_baseline_of_zero);
 	RUN(the_threshold_is_found_from_reads_step_and_floor);
