@@ -17,6 +17,7 @@ from tickmon.analysis import Clocks, analyse
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.facts import Machine, read_machine
 from tickmon.sampling import collector as collecting
+from tickmon.sampling import run as running_samplers
 from tickmon.sampling.collector import Collector
 from tickmon.windows import Ended, Event, Method, OpenGap, Settings, Window
 
@@ -104,7 +105,7 @@ def test_observed_span_covers_the_wall_time_and_nothing_is_lost(machine: Machine
     with running(Collector(settings(machine), machine, duration_s=2.0)) as heard:
         windows, _ = heard.until_ended()
     span_s = sum(window.length_cycles for window in windows) / windows[0].segment.tsc_hz
-    wall_s = (windows[-1].clocks[1].monotonic_ns - windows[0].clocks[0].monotonic_ns) / 1e9
+    wall_s = (windows[-1].clocks[-1].monotonic_ns - windows[0].clocks[0].monotonic_ns) / 1e9
     assert sum(window.lost for window in windows) == 0
     assert span_s == pytest.approx(wall_s, abs=0.02)
 
@@ -194,13 +195,42 @@ def test_sampler_whose_lease_ran_out_is_replaced_in_a_new_segment(
 ) -> None:
     # As after a SIGSTOP of the whole program: nobody renews the lease for longer than it lasts.
     monkeypatch.setattr(collecting, "LEASE_S", 0.05)
-    monkeypatch.setattr(collecting, "POLL_S", 0.1)
     with running(Collector(settings(machine, window_s=0.5), machine)) as heard:
         window = heard.window()
         while window.segment.segment < 2:
             window = heard.window()
     assert window.segment.reason == "jump"
     assert window.start_cycles == 0
+    assert "not_measured" in [warning.code for warning in window.warnings]
+
+
+def test_clocks_are_read_all_through_a_window(machine: Machine) -> None:
+    with running(Collector(settings(machine, window_s=1.0), machine)) as heard:
+        window = heard.window()
+    cycles = [reading.cycles - window.segment.origin_cycles for reading in window.clocks]
+    assert len(cycles) >= 5
+    assert cycles == sorted(cycles)
+
+
+def test_nothing_provisional_comes_where_nobody_looks(machine: Machine) -> None:
+    with running(Collector(settings(machine), machine, duration_s=0.5, looks=False)) as heard:
+        events = []
+        while not isinstance(event := heard.next(), Ended):
+            events.append(event)
+    assert not [event for event in events if isinstance(event, Window) and event.provisional]
+
+
+def test_run_ends_though_its_sampler_does_not_get_its_cpu_any_more(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_samplers, "OVERDUE_S", 0.2)
+    with running(Collector(settings(machine), machine, duration_s=0.6)) as heard:
+        heard.window()
+        (pid,) = samplers()
+        os.kill(pid, signal.SIGSTOP)
+        _, ended = heard.until_ended()
+    assert ended.error is None
+    assert samplers() == []
 
 
 def test_cpu_that_does_not_exist_is_refused_in_one_line(machine: Machine) -> None:

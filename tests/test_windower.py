@@ -11,7 +11,7 @@ from tests.making import ORIGIN_CYCLES, make_segment, read_at
 from tickmon.analysis.histogram import count_bins
 from tickmon.sampling.sampler import RawWindow
 from tickmon.sampling.windower import Windower
-from tickmon.windows import INTERRUPTION, Exclusion, RowChange
+from tickmon.windows import INTERRUPTION, ClockReading, Exclusion, RowChange
 
 SEGMENT = make_segment()
 
@@ -40,12 +40,19 @@ def raw(start: int, end: int, gaps: list[int], *, lost: int = 0) -> RawWindow:
 
 
 def windower() -> Windower:
-    return Windower(SEGMENT, first_window=1, opened=read_at(0, SEGMENT))
+    return Windower(SEGMENT, first_window=1, opened=read_at(0, SEGMENT), counter_hz=SEGMENT.tsc_hz)
 
 
-def add(to: Windower, piece: RawWindow, *, dated: bool = True) -> None:
-    closed = read_at(piece.end_cycles - ORIGIN_CYCLES, SEGMENT)
-    to.add_piece(piece, closed=closed, switch_count=0, dated=dated)
+def add(to: Windower, piece: RawWindow, *, dated: bool = True, closed: ClockReading | None = None) -> bool:
+    closed = closed or read_at(piece.end_cycles - ORIGIN_CYCLES, SEGMENT)
+    return to.add_piece(piece, closed=closed, switch_count=0, dated=dated)
+
+
+def switched(*outs_ins: tuple[int, int]) -> NDArray[np.int64]:
+    """Switches given in cycles from the origin, as the kernel tells them."""
+    cycles = np.array(outs_ins, np.int64)
+    zero = read_at(0, SEGMENT)
+    return np.rint(cycles / (SEGMENT.tsc_hz / 1e9)).astype(np.int64) + zero.monotonic_raw_ns
 
 
 def test_interruption_after_the_cut_waits_for_the_next_window() -> None:
@@ -107,10 +114,8 @@ def test_lost_details_are_not_taken_from_the_next_window() -> None:
 
 def test_switch_is_mapped_to_the_counter_and_to_the_window_in_which_it_began() -> None:
     cutting = windower()
-    now = read_at(20_000, SEGMENT)
-    per_ns = SEGMENT.tsc_hz / 1e9
-    outs_ins = np.array([[4_000, 4_600], [12_000, 12_400]]) - 20_000
-    cutting.add_switches(np.rint(outs_ins / per_ns).astype(np.int64) + now.monotonic_raw_ns, now)
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_switches(switched((4_000, 4_600), (12_000, 12_400)), 0)
     add(cutting, raw(0, 10_000, []))
     first = cutting.close(())
     assert first.switches is not None
@@ -119,6 +124,37 @@ def test_switch_is_mapped_to_the_counter_and_to_the_window_in_which_it_began() -
     second = cutting.close(())
     assert second.switches is not None
     assert second.switches.tolist() == [(12_000, 12_400)]
+
+
+def test_switch_before_the_first_read_belongs_to_nobody() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(5_000, SEGMENT))
+    cutting.add_switches(switched((-9_000, -4_000), (-1_000, 400), (2_000, 2_600)), 0)
+    add(cutting, raw(0, 10_000, []))
+    window = cutting.close(())
+    assert window.switches is not None
+    assert window.switches["in_cycles"].tolist() == [400, 2_600]
+
+
+def test_switches_are_dated_by_the_clocks_whatever_frequency_the_user_gave() -> None:
+    wrong = replace(SEGMENT, tsc_hz=SEGMENT.tsc_hz / 2, tsc_hz_source="option --tsc-hz")
+    cutting = Windower(wrong, first_window=1, opened=read_at(0, SEGMENT), counter_hz=SEGMENT.tsc_hz)
+    cutting.add_clocks(read_at(200_000_000, SEGMENT))
+    cutting.add_switches(switched((4_000, 4_600)), 0)
+    add(cutting, raw(0, 10_000, []))
+    window = cutting.close(())
+    assert window.switches is not None
+    assert window.switches.tolist() == [(4_000, 4_600)]
+
+
+def test_records_that_the_kernel_dropped_are_counted_in_their_window() -> None:
+    cutting = windower()
+    cutting.add_switches(switched()[:0].reshape(0, 2), 3)
+    cutting.add_switches(switched()[:0].reshape(0, 2), 4)
+    add(cutting, raw(0, 10_000, []))
+    assert cutting.close(()).switches_lost == 7
+    add(cutting, raw(10_000, 20_000, []))
+    assert cutting.close(()).switches_lost == 0
 
 
 def test_switches_that_cannot_be_dated_are_unknown_rather_than_none() -> None:
@@ -134,13 +170,64 @@ def test_window_closes_with_the_rows_that_moved_meanwhile() -> None:
     assert cutting.close((row,)).interrupts == (row,)
 
 
-def test_stretch_that_has_no_length_is_left_out_with_its_details() -> None:
+def test_all_readings_of_the_clocks_go_with_their_window_and_the_last_with_the_next_too() -> None:
     cutting = windower()
-    cutting.add_details(details((100, 900), (200, 800)))
-    cutting.drop_piece(raw(0, -50, [900]), closed=read_at(0, SEGMENT))
-    assert cutting.open_pieces == 0
-    add(cutting, raw(0, 10_000, [800]))
-    assert cutting.close(()).details["gap_cycles"].tolist() == [800]
+    for at in (2_000, 6_000):
+        cutting.add_clocks(read_at(at, SEGMENT))
+    add(cutting, raw(0, 10_000, []))
+    first = cutting.close(())
+    assert [reading.cycles - ORIGIN_CYCLES for reading in first.clocks] == [0, 2_000, 6_000, 10_000]
+    add(cutting, raw(10_000, 20_000, []))
+    second = cutting.close(())
+    assert [reading.cycles - ORIGIN_CYCLES for reading in second.clocks] == [10_000, 20_000]
+
+
+def slept(at: int, *, hours: float) -> ClockReading:
+    """The clocks at ``at`` after a suspend, in which the counter ran on and CLOCK_MONOTONIC stood."""
+    asleep = round(hours * 3600 * SEGMENT.tsc_hz)
+    return replace(read_at(at, SEGMENT), cycles=ORIGIN_CYCLES + at + asleep)
+
+
+def test_suspend_is_excluded_and_the_rest_of_the_window_stands() -> None:
+    cutting = windower()
+    asleep = round(3600 * SEGMENT.tsc_hz)
+    cutting.add_details(details((100, 900), (5_000, asleep + 300), (7_000 + asleep, 700)))
+    cutting.add_clocks(read_at(4_000, SEGMENT))
+    cutting.add_clocks(slept(6_000, hours=1))
+    gaps = [900, asleep + 300, 700]
+    assert add(cutting, raw(0, 10_000 + asleep, gaps), closed=slept(10_000, hours=1))
+    window = cutting.close(())
+    assert window.excluded == (Exclusion(code="jump", start_cycles=5_000, cycles=asleep + 300),)
+    assert window.details["gap_cycles"].tolist() == [900, 700]
+    assert (window.interruptions, window.gap_sum_cycles, window.max_cycles) == (2, 1_600, 900)
+    assert window.counts.tolist() == count_bins(np.array([900, 700])).tolist()
+    assert window.watched_cycles == 9_700
+
+
+def test_jump_without_a_gap_is_told_and_takes_nothing_away() -> None:
+    cutting = windower()
+    cutting.add_details(details((100, 900)))
+    forward = replace(read_at(6_000, SEGMENT), monotonic_ns=read_at(6_000, SEGMENT).monotonic_ns + 10**9)
+    cutting.add_clocks(read_at(4_000, SEGMENT))
+    assert add(cutting, raw(0, 10_000, [900]), closed=forward)
+    window = cutting.close(())
+    assert [(e.code, e.cycles) for e in window.excluded] == [("jump", 0)]
+    assert window.interruptions == 1
+
+
+def test_steered_clock_is_no_jump_and_neither_is_a_long_gap() -> None:
+    cutting = windower()
+    second = round(SEGMENT.tsc_hz)
+    cutting.add_details(details((1_000, 60 * second)))
+    steered = read_at(61 * second, SEGMENT, slew_ppm=500)
+    assert not add(cutting, raw(0, 61 * second, [60 * second]), closed=steered)
+    assert cutting.close(()).excluded == ()
+
+
+def test_counters_out_of_step_tell_nothing_of_a_jump() -> None:
+    apart = replace(SEGMENT, counter_synchronised=False)
+    cutting = Windower(apart, first_window=1, opened=read_at(0, SEGMENT), counter_hz=SEGMENT.tsc_hz)
+    assert not add(cutting, raw(0, 10_000, []), closed=slept(10_000, hours=1))
 
 
 def test_new_segment_counts_from_its_own_origin() -> None:

@@ -41,7 +41,7 @@ def sample(asked: SampleOptions, ready: Ready) -> int:
     header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
 
     def open_source(settings: Settings) -> WindowSource:
-        return Collector(settings, machine, duration_s=asked.duration_s)
+        return Collector(settings, machine, duration_s=asked.duration_s, looks=False)
 
     near = () if ready.nearness is None else (ReadingWarning(code="near", message=ready.nearness),)
     settings = [settings_for(asked.measure, cpu, samples=asked.samples) for cpu in ready.chosen]

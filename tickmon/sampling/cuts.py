@@ -1,14 +1,17 @@
-"""When the time of a sampler is cut: windows on a steady grid, and early looks at one that is open."""
+"""When the time of a sampler is cut: windows on a steady grid, and looks at one that is open."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-PROVISIONAL_S = 0.1
+EARLY_S = 0.1
 """The first look at the first window, so that a screen says something at once."""
 
 REFRESH_S = 1.0
-"""A longer window is looked at this often while it grows."""
+"""A longer window is looked at so often while it grows …"""
+
+_GROWTH_SHARE = 0.05
+"""… or each time it has grown by this share: every look is at the whole of it."""
 
 _CRUMB_SHARE = 0.01
 """A rest of the run shorter than this share of a window goes into the window before it."""
@@ -28,13 +31,14 @@ class Cut:
 class Cuts:
     """The grid of one run. Windows begin where the last one ended, so nothing drifts from cut to cut."""
 
-    def __init__(self, *, window_s: float, start_s: float, end_s: float | None) -> None:
+    def __init__(self, *, window_s: float, start_s: float, end_s: float | None, looks: bool) -> None:
         """The times are of time.monotonic(); ``end_s`` of None: without end."""
         self._window_s = window_s
         self._end_s = end_s
         self._opened_s = start_s
         self._looked_s = start_s
-        self._early = window_s >= 2 * PROVISIONAL_S
+        self._looks = looks
+        self._early = looks and window_s >= 2 * EARLY_S
 
     def next(self) -> Cut:
         """The cut that is due next; the same until ``taken``."""
@@ -42,8 +46,10 @@ class Cuts:
         last = self._end_s is not None and closes_s > self._end_s - _CRUMB_SHARE * self._window_s
         if last and self._end_s is not None:
             closes_s = self._end_s
-        look_s = self._looked_s + (PROVISIONAL_S if self._early else REFRESH_S)
-        if look_s < closes_s - REFRESH_S / 2 or (self._early and look_s < closes_s):
+        if self._early and self._looked_s + EARLY_S < closes_s:
+            return Cut(due_s=self._looked_s + EARLY_S, closes=False, last=False)
+        look_s = self._looked_s + max(REFRESH_S, _GROWTH_SHARE * (self._looked_s - self._opened_s))
+        if self._looks and look_s < closes_s - REFRESH_S / 2:
             return Cut(due_s=look_s, closes=False, last=False)
         return Cut(due_s=closes_s, closes=True, last=last)
 

@@ -51,7 +51,8 @@ class Status:
     state: str
     """``starting``, ``running`` or ``ended``."""
     end: str | None
-    """Why it ended: ``told``, ``lease``, ``moved``, ``complete``, ``failed``, ``killed`` or ``orphan``."""
+    """Why it ended: ``told``, ``lease``, ``moved``, ``complete``, ``failed``, ``killed``,
+    ``orphan`` or ``jumped``: the counter went back, and the last window ends before that."""
     message: str | None
     """One line for the user when it ended and should not have."""
     pid: int

@@ -43,7 +43,6 @@ def gather_facts(settings: Settings, machine: Machine) -> Facts:
     )
     time.sleep(max(0.0, since_s + _APART_S - time.monotonic()))
     readings = (first, read_clocks())
-    readings = (first, read_clocks())
     rate = counter_rate(
         readings, machine.clock, read_discipline(), stated_hz=counter_hz(), option_hz=settings.tsc_hz
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis import merge
+from tickmon.sampling.jumps import exclude_jump, find_jumps
 from tickmon.sampling.sampler import RawWindow
 from tickmon.windows import (
     INTERRUPTION,
@@ -30,30 +31,52 @@ class Windower:
     order of time, and a cut is always at a read, so no detail lies across one.
     """
 
-    def __init__(self, segment: Segment, *, first_window: int, opened: ClockReading) -> None:
-        """``opened``: a reading of the clocks close to the first counter read of the segment."""
+    def __init__(
+        self, segment: Segment, *, first_window: int, opened: ClockReading, counter_hz: float
+    ) -> None:
+        """``opened``: a reading of the clocks close to the first counter read of the segment.
+
+        ``counter_hz`` is measured: ``segment.tsc_hz`` may be the user's word.
+        """
         self.segment = segment
         self.window = first_window
-        self._opened = opened
+        self._counter_hz = counter_hz
+        self._clocks = [opened]
         self._details: list[NDArray[np.void]] = []
         self._switches: list[NDArray[np.void]] = []
+        self._switches_lost = 0
         self._pieces: list[Window] = []
+
+    @property
+    def open_pieces(self) -> int:
+        """Pieces of the window that is open."""
+        return len(self._pieces)
 
     def add_details(self, details: NDArray[np.void]) -> None:
         """Interruptions as they came out of the ring, dtype INTERRUPTION, absolute counter values."""
         if len(details):
             self._details.append(details)
 
-    def add_switches(self, raw_ns: NDArray[np.int64], now: ClockReading) -> None:
-        """Switches of the sampler's process as CLOCK_MONOTONIC_RAW ns (shape ``(n, 2)``: out, in)."""
+    def add_clocks(self, reading: ClockReading) -> None:
+        """A reading of the clocks in the piece to come."""
+        self._clocks.append(reading)
+
+    def add_switches(self, raw_ns: NDArray[np.int64], lost: int) -> None:
+        """Switches of the sampler's process as CLOCK_MONOTONIC_RAW ns (shape ``(n, 2)``: out, in).
+
+        The clocks must have been read since. ``lost`` records of them were dropped by the kernel.
+        """
+        self._switches_lost += lost
         if not len(raw_ns):
             return
+        first, last = self._clocks[0], self._clocks[-1]
+        # The two run at a constant ratio, so any two readings are the line.
+        ratio = (last.cycles - first.cycles) / max(1, last.monotonic_raw_ns - first.monotonic_raw_ns)
+        cycles = (raw_ns - last.monotonic_raw_ns) * ratio + (last.cycles - self.segment.origin_cycles)
         switches = np.zeros(len(raw_ns), SWITCH)
-        # Both clocks run at a constant ratio, so the newest reading and the frequency are the line.
-        cycles = (raw_ns - now.monotonic_raw_ns) * (self.segment.tsc_hz / 1e9)
-        cycles += now.cycles - self.segment.origin_cycles
         switches["out_cycles"], switches["in_cycles"] = np.rint(cycles).T
-        self._switches.append(switches)
+        # Those of the sampler's start lie before its first read.
+        self._switches.append(switches[switches["in_cycles"] > 0])
 
     def add_piece(
         self,
@@ -63,40 +86,46 @@ class Windower:
         switch_count: int | None,
         dated: bool,
         warnings: Sequence[ReadingWarning] = (),
-    ) -> None:
-        """The next stretch of the open window; its details and switches must have been added before."""
+    ) -> bool:
+        """The next stretch of the open window; its details and switches must have been added before.
+
+        True when time jumped in it: it must be closed, and a new segment begin after it.
+        """
         origin = self.segment.origin_cycles
         details = self._take_details(raw.interruptions - raw.lost)
         details["start_cycles"] -= origin
-        self._pieces.append(
-            Window(
-                window=self.window,
-                segment=self.segment,
-                provisional=True,
-                started_at=_utc_at(raw.start_cycles, closed, self.segment.tsc_hz),
-                start_cycles=raw.start_cycles - origin,
-                end_cycles=raw.end_cycles - origin,
-                clocks=(self._opened, closed),
-                reads=raw.reads,
-                interruptions=raw.interruptions,
-                lost=raw.lost,
-                gap_sum_cycles=raw.gap_sum_cycles,
-                min_cycles=raw.min_cycles,
-                max_cycles=raw.max_cycles,
-                counts=raw.counts,
-                details=details,
-                switches=self._take_switches(raw.end_cycles - origin) if dated else None,
-                switch_count=switch_count,
-                excluded=tuple(replace(e, start_cycles=e.start_cycles - origin) for e in raw.exclusions),
-                warnings=tuple(warnings),
-            )
+        clocks = (*self._clocks, closed)
+        piece = Window(
+            window=self.window,
+            segment=self.segment,
+            provisional=True,
+            started_at=_utc_at(raw.start_cycles, clocks, self._counter_hz),
+            start_cycles=raw.start_cycles - origin,
+            end_cycles=raw.end_cycles - origin,
+            clocks=clocks,
+            reads=raw.reads,
+            interruptions=raw.interruptions,
+            lost=raw.lost,
+            gap_sum_cycles=raw.gap_sum_cycles,
+            min_cycles=raw.min_cycles,
+            max_cycles=raw.max_cycles,
+            counts=raw.counts,
+            details=details,
+            switches=self._take_switches(raw.end_cycles - origin) if dated else None,
+            switch_count=switch_count,
+            excluded=tuple(replace(e, start_cycles=e.start_cycles - origin) for e in raw.exclusions),
+            excluded_count=raw.exclusion_count,
+            switches_lost=self._switches_lost,
+            warnings=tuple(warnings),
         )
-        self._opened = closed
-
-    def drop_piece(self, raw: RawWindow, *, closed: ClockReading) -> None:
-        """Leaves out a stretch that has no length, since the counter went back by more than it."""
-        self._take_details(raw.interruptions - raw.lost)
-        self._opened = closed
+        # Between CPUs whose counters are not in step the clocks cannot be compared at all.
+        jumps = find_jumps(clocks, counter_hz=self._counter_hz) if self.segment.counter_synchronised else []
+        for before, after in jumps:
+            piece = exclude_jump(piece, before, after)
+        self._pieces.append(piece)
+        self._clocks = [closed]
+        self._switches_lost = 0
+        return bool(jumps)
 
     def look(self) -> Window:
         """The open window as far as it has come, at least one piece."""
@@ -108,11 +137,6 @@ class Windower:
         self._pieces.clear()
         self.window += 1
         return window
-
-    @property
-    def open_pieces(self) -> int:
-        """Pieces of the window that is open."""
-        return len(self._pieces)
 
     def begin_segment(self, segment: Segment) -> None:
         """Goes on in another segment: between two windows only."""
@@ -135,8 +159,9 @@ class Windower:
         return waiting[inside]
 
 
-def _utc_at(cycles: int, reading: ClockReading, tsc_hz: float) -> datetime:
-    """The time of day at an absolute counter value, from a reading near it."""
-    behind_ns = (cycles - reading.cycles) / tsc_hz * 1e9
-    at_us = (reading.realtime_ns + behind_ns) / 1e3
+def _utc_at(cycles: int, clocks: Sequence[ClockReading], counter_hz: float) -> datetime:
+    """The time of day at an absolute counter value, from the reading nearest to it."""
+    nearest = min(clocks, key=lambda reading: abs(reading.cycles - cycles))
+    behind_ns = (cycles - nearest.cycles) / counter_hz * 1e9
+    at_us = (nearest.realtime_ns + behind_ns) / 1e3
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=at_us)

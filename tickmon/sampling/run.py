@@ -1,0 +1,164 @@
+"""The life of one sampler, from its first read to its end, as windows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tickmon.machine.interrupts import changes, read_rows
+from tickmon.sampling.cuts import Cuts
+from tickmon.sampling.sampler import Sampler, Status, read_clocks
+from tickmon.sampling.windower import Windower
+from tickmon.windows import Event, OpenGap, ReadingWarning, Segment
+
+POLL_S = 0.1
+"""How often the ring is emptied and the lease renewed. It holds 262,144 interruptions: 0.26 s at 10^6/s."""
+
+SILENT_S = 0.25
+"""A gap this long is shown while it is still open."""
+
+STOP_S = 0.05
+"""So long a run that is told to stop waits for the last, partial window."""
+
+OVERDUE_S = 5.0
+"""So long after its end a run waits for a sampler that does not get its CPU."""
+
+
+class Run:
+    """Polls a sampler and hands on its windows. Belongs to the thread that started the sampler."""
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        segment: Segment,
+        *,
+        counter_hz: float,
+        first_window: int,
+        dated: bool,
+        warnings: tuple[ReadingWarning, ...],
+        on_event: Callable[[Event], None],
+    ) -> None:
+        """``dated``: its switches are. ``warnings`` hold for every window. ``counter_hz`` is measured."""
+        self._sampler = sampler
+        self._dated = dated
+        self._warnings = warnings
+        self._on_event = on_event
+        opened = read_clocks()
+        self._windower = Windower(segment, first_window=first_window, opened=opened, counter_hz=counter_hz)
+        self._pid = sampler.status().pid
+        self._switched = _count_switches(self._pid)
+        self._rows = read_rows(segment.cpu)
+        self._asked = False
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that it has come to."""
+        return self._windower.segment
+
+    @property
+    def next_window(self) -> int:
+        """The number of the window that is open or to come."""
+        return self._windower.window
+
+    def until_ended(self, stop: threading.Event, *, end_s: float | None, looks: bool) -> Status | None:
+        """Hands on windows until the sampler ends, and returns its last status.
+
+        None when it was this side that ended: ``end_s`` (time.monotonic) was reached, or told to stop.
+        With ``looks`` the open window is shown while it grows.
+        """
+        start_s = time.monotonic()
+        cuts = Cuts(window_s=self.segment.window_s, start_s=start_s, end_s=end_s, looks=looks)
+        mark_cycles, marked_s = 0, start_s
+        while True:
+            status = self._sampler.status()
+            self._collect()
+            now_s = time.monotonic()
+            if status.state == "ended":
+                if not self._take(closes=True) and self._windower.open_pieces:
+                    self._close()
+                return status
+            if stop.is_set():
+                self._cut(closes=True, within_s=STOP_S)
+                return None
+            if status.mark_cycles != mark_cycles:
+                mark_cycles, marked_s = status.mark_cycles, now_s
+            elif now_s - marked_s > SILENT_S:
+                since = datetime.now(UTC) - timedelta(seconds=now_s - marked_s)
+                self._on_event(OpenGap(since=since, gap_s=now_s - marked_s))
+            cut = cuts.next()
+            if now_s >= cut.due_s and self._cut(closes=cut.closes, within_s=POLL_S):
+                cuts.taken(time.monotonic())
+                if cut.last:
+                    return None
+            elif end_s is not None and now_s > end_s + OVERDUE_S:
+                return None
+            stop.wait(min(POLL_S, max(0.0, cuts.next().due_s - time.monotonic())))
+
+    def _collect(self) -> None:
+        """Takes in what the sampler and the kernel have delivered since the last time."""
+        self._windower.add_details(self._sampler.drain())
+        switches = self._sampler.switches() if self._dated else None
+        self._windower.add_clocks(read_clocks())
+        if switches is not None:
+            self._windower.add_switches(*switches)
+
+    def _cut(self, *, closes: bool, within_s: float) -> bool:
+        """Has the sampler cut its time; False when it did not come to it, being interrupted itself."""
+        if not self._asked:
+            self._sampler.cut()
+            self._asked = True
+        give_up_s = time.monotonic() + within_s
+        wait_s = 0.0001
+        while not self._take(closes=closes):
+            if time.monotonic() > give_up_s:
+                return False
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, 0.01)
+        self._asked = False
+        return True
+
+    def _take(self, *, closes: bool) -> bool:
+        """Hands on the stretch that the last cut ended; False when there is none yet."""
+        raw = self._sampler.take()
+        if raw is None:
+            return False
+        self._collect()
+        switched = _count_switches(self._pid)
+        unknown = switched is None or self._switched is None
+        jumped = self._windower.add_piece(
+            raw,
+            closed=read_clocks(),
+            switch_count=None if unknown else (switched or 0) - (self._switched or 0),
+            dated=self._dated,
+            warnings=self._warnings,
+        )
+        self._switched = switched
+        if closes or jumped:
+            self._close()
+        else:
+            self._on_event(self._windower.look())
+        if jumped:
+            number = self.segment.segment + 1
+            self._windower.begin_segment(
+                replace(self.segment, segment=number, origin_cycles=raw.end_cycles, reason="jump")
+            )
+        return True
+
+    def _close(self) -> None:
+        """Ends the open window and hands it on."""
+        rows = read_rows(self.segment.cpu)
+        self._on_event(self._windower.close(changes(self._rows, rows)))
+        self._rows = rows
+
+
+def _count_switches(pid: int) -> int | None:
+    """How often a process was switched out so far; None when it cannot be read."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return None
+    return sum(int(line.split()[1]) for line in status.splitlines() if "ctxt_switches:" in line)
