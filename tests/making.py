@@ -101,7 +101,8 @@ def make_window(
     gaps = np.concatenate([known["gap_cycles"], lost])
     end_cycles = start_cycles + round(segment.tsc_hz) if end_cycles is None else end_cycles
     if reads is None:
-        undisturbed = (end_cycles - start_cycles - int(gaps.sum())) // TYPICAL_CYCLES
+        away_cycles = sum(e.cycles for e in excluded if e.code != "backwards")
+        undisturbed = (end_cycles - start_cycles - away_cycles - int(gaps.sum())) // TYPICAL_CYCLES
         reads = len(gaps) + (max(undisturbed, 1) if segment.method is Method.GAP else 0)
     least = gaps if segment.method is Method.LOOP else np.append(gaps, BASELINE_CYCLES)
     longest = gaps if segment.method is Method.LOOP else np.append(gaps, TYPICAL_CYCLES)

@@ -51,6 +51,18 @@ def test_time_that_is_excluded_is_no_reads_time() -> None:
     assert analysed(replace(window, excluded=(back,))).typical_cycles == 1_095.0
 
 
+def test_shares_of_a_window_with_an_hour_asleep_are_those_of_the_time_awake() -> None:
+    quiet = Life(noise_hz=0.0)
+    awake, _ = analyse(simulate(quiet)[0], Clocks())
+    asleep, _ = analyse(simulate(replace(quiet, suspended=((501.5e6, 3_600e9),)))[0], Clocks())
+    assert asleep.overhead_share == pytest.approx(awake.overhead_share, rel=0.01)
+    assert asleep.tick is not None
+    assert awake.tick is not None
+    assert asleep.tick.overhead_share == pytest.approx(awake.tick.overhead_share, rel=0.01)
+    assert asleep.trains[0].overhead_share == pytest.approx(awake.trains[0].overhead_share, rel=0.01)
+    assert asleep.typical_cycles == pytest.approx(50, rel=0.001)
+
+
 def test_a_window_in_which_nothing_was_read_has_no_numbers() -> None:
     window = replace(make_window(reads=0), min_cycles=None, max_cycles=None)
     analysis = analysed(window)

@@ -57,6 +57,14 @@ def test_summary_says_what_came_out() -> None:
     assert line_of(text, "check").startswith("ok: 750 ticks were due at 250 Hz, 750 were seen.")
 
 
+def test_time_asleep_was_not_measured() -> None:
+    asleep = text_of(*read(simulate(Life(noise_hz=0, suspended=((1.5013e9, 3_600e9),)), ends_ns=(1e9, 2e9))))
+    assert "UTC, 1.997 s in 2 windows" in line_of(asleep, "measured")
+    assert "in 1.997 s, 499 interruptions" in line_of(asleep, "overhead")
+    assert "  250  " in line_of(asleep, "kernel tick")
+    assert line_of(asleep, "kernel tick").endswith("0.0998 %")
+
+
 def test_summary_lists_every_source_and_every_train() -> None:
     analyses = three_windows()
     text = text_of(*analyses)

@@ -115,6 +115,17 @@ def test_segment_that_begins_anew_goes_on_where_the_last_one_ended() -> None:
     assert max(starts) < run.window.end_cycles
 
 
+def test_time_asleep_is_no_part_of_what_a_runs_shares_refer_to() -> None:
+    awake = sum_up(simulate(LIVELY, ends_ns=[1e9, 2e9, 3e9])).analysis
+    asleep = replace(LIVELY, suspended=((1.5013e9, 3_600e9),))
+    run = sum_up(simulate(asleep, ends_ns=[1e9, 2e9, 3e9])).analysis
+    assert run.overhead_share == pytest.approx(awake.overhead_share, rel=0.02)
+    assert run.tick is not None
+    assert awake.tick is not None
+    assert run.tick.overhead_share == pytest.approx(awake.tick.overhead_share, rel=0.02)
+    assert run.trains[0].overhead_share == pytest.approx(awake.trains[0].overhead_share, rel=0.02)
+
+
 def test_lost_details_of_one_window_leave_sums_exact_and_percentiles_binned() -> None:
     whole = make_window([(10_000, 900)] * 50, end_cycles=2_000_000_000)
     lossy = make_window(

@@ -28,6 +28,13 @@ def test_recent_ticks_are_those_of_the_last_minute() -> None:
     assert trend.since == windows[0].started_at
 
 
+def test_time_asleep_is_no_part_of_the_last_minute() -> None:
+    asleep = Life(noise_hz=20, suspended=((2.5013e9, 3_600e9),))
+    trend = trend_of(simulate(asleep, ends_ns=[(n + 1) * 1e9 for n in range(5)]))
+    assert 4.9 < trend.recent_tick_s < 5.0
+    assert trend.recent_tick.n > 1_200
+
+
 def test_window_longer_than_a_minute_is_kept_whole() -> None:
     trend = trend_of(simulate(Life(noise_hz=20), ends_ns=[90e9]))
     assert 89.9 < trend.recent_tick_s < 90.1

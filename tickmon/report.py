@@ -93,7 +93,7 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
 def _conditions(header: Header, analysis: Analysis, windows: int) -> Iterator[str]:
     window, host = analysis.window, header.host
     segment = window.segment
-    length_s = window.length_cycles / analysis.tsc_hz
+    length_s = window.watched_cycles / analysis.tsc_hz
     yield f"tickmon {tickmon.__version__}: CPU {segment.cpu} of {host.name or 'an unknown host'}"
     yield from labelled(
         "measured",
@@ -144,7 +144,7 @@ def _method_text(analysis: Analysis) -> str:
 def _findings(summary: Summary) -> Iterator[str]:
     analysis = summary.analysis
     window = analysis.window
-    length_s = window.length_cycles / analysis.tsc_hz
+    length_s = window.watched_cycles / analysis.tsc_hz
     yield from labelled("baseline", _baseline_text(analysis))
     if analysis.baseline_verdict:
         yield from labelled("", _verdict_text(analysis.baseline_verdict))
@@ -206,14 +206,14 @@ def _sources(analysis: Analysis) -> Iterator[str]:
     """What interrupted, each interruption counted once."""
     if not analysis.sources:
         return
-    length_cycles = analysis.window.length_cycles
+    watched_cycles = analysis.window.watched_cycles
     rows = [["what interrupted", "count", "per second", "median", "99 %", "worst", "of the CPU"]]
     rows += [
         [
             source.name,
             count_text(source.spread.n),
             *_costs(source.spread, analysis),
-            share_text(source.overhead_cycles / length_cycles if length_cycles else None),
+            share_text(source.overhead_cycles / watched_cycles if watched_cycles else None),
         ]
         for source in analysis.sources
     ]
@@ -257,7 +257,7 @@ def _clock_text(at: datetime) -> str:
 
 def _costs(spread: Spread, analysis: Analysis) -> list[str]:
     """Rate, median, 99th percentile and maximum."""
-    length_s = analysis.window.length_cycles / analysis.tsc_hz
+    length_s = analysis.window.watched_cycles / analysis.tsc_hz
     return [
         _rate_text(spread.n / length_s) if length_s else "–",
         _duration(spread.median_cycles, analysis),

@@ -12,14 +12,7 @@ from tickmon.analysis.causes import causes_of, preempted_of, rest_of
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.check import check_of
 from tickmon.analysis.clocks import Clocks, follow
-from tickmon.analysis.costs import (
-    overhead_cycles,
-    overhead_share,
-    tick_cost,
-    trains_of,
-    typical_cycles,
-    worst_of,
-)
+from tickmon.analysis.costs import overhead_share, tick_cost, trains_of, typical_cycles, worst_of
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.sources import share_out
@@ -71,7 +64,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         typical_cycles=None if loop else typical_cycles(window),
         mode_cycles=mode_cycles(gaps_cycles) if loop else None,
         baseline_verdict=baseline_verdict(gaps_cycles, single) if loop else None,
-        overhead_cycles=overhead_cycles(window, spread),
+        overhead_cycles=spread.overhead_cycles(window.min_cycles),
         overhead_share=overhead_share(window, spread),
         spread=spread,
         tick=tick,

@@ -23,14 +23,9 @@ WORST = 100
 """So many of the longest interruptions are named."""
 
 
-def overhead_cycles(window: Window, spread: Spread) -> int:
-    """What the interruptions of ``spread``, some of ``window``, took: their gaps without a read each."""
-    return spread.sum_cycles - spread.n * (window.min_cycles or 0)
-
-
 def overhead_share(window: Window, spread: Spread) -> float:
-    """The same as a share (0 to 1) of the window's length."""
-    return overhead_cycles(window, spread) / max(window.length_cycles, 1)
+    """What the interruptions of ``spread``, some of ``window``, took of the time watched (0 to 1)."""
+    return spread.overhead_cycles(window.min_cycles) / max(window.watched_cycles, 1)
 
 
 def tick_cost(
@@ -116,8 +111,8 @@ def worst_of(
 def typical_cycles(window: Window) -> float | None:
     """The mean of the reads that nothing interrupted; None when there are none."""
     undisturbed = window.reads - window.interruptions
-    # A move is time between two reads that is no read's; where the counter went back, the time is missing.
-    lost_cycles = sum(e.cycles if e.code == "moved" else -e.cycles for e in window.excluded)
     if undisturbed <= 0:
         return None
-    return (window.length_cycles - window.gap_sum_cycles - lost_cycles) / undisturbed
+    # Where the counter went back, it showed the same time twice.
+    back_cycles = sum(e.cycles for e in window.excluded if e.code == "backwards")
+    return (window.watched_cycles + back_cycles - window.gap_sum_cycles) / undisturbed

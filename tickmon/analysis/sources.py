@@ -55,7 +55,7 @@ def share_out(
         label[everything[index].begins] = index
     counts = np.bincount(label * BINS + bins_of(gaps_cycles), minlength=len(everything) * BINS)
     counts = counts.reshape(len(everything), BINS)
-    baseline_cycles = window.min_cycles or 0
+    baseline_cycles = window.min_cycles
 
     spreads: list[Spread] = []
     found: list[tuple[int, Source]] = []
@@ -83,14 +83,14 @@ def share_out(
     )
 
 
-def _source(cause: Cause, parts: tuple[str, ...], spread: Spread, baseline_cycles: int) -> Source:
+def _source(cause: Cause, parts: tuple[str, ...], spread: Spread, baseline_cycles: int | None) -> Source:
     return Source(
         name=cause.name,
         kind=cause.kind,
         basis=cause.basis,
         parts=parts,
         spread=spread,
-        overhead_cycles=spread.sum_cycles - spread.n * baseline_cycles,
+        overhead_cycles=spread.overhead_cycles(baseline_cycles),
     )
 
 

@@ -60,6 +60,10 @@ class Spread:
         """The 99th percentile."""
         return self.percentile_cycles(0.99)
 
+    def overhead_cycles(self, baseline_cycles: int | None) -> int:
+        """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
+        return self.sum_cycles - self.n * (baseline_cycles or 0)
+
     def __add__(self, other: Spread) -> Spread:
         return sum_of((self, other))
 

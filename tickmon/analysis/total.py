@@ -9,7 +9,7 @@ import numpy as np
 
 from tickmon.analysis.caveats import FEW_TICKS, gravest_first, sampler_caveats, tick_caveats
 from tickmon.analysis.check import verdict_of
-from tickmon.analysis.costs import WORST
+from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
 from tickmon.analysis.readings import Analysis, Check, Source, Tick, Train
@@ -82,8 +82,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     window = _joined_window(before.window, after.window, shift_cycles)
     spread = sum_of((before.spread, after.spread))
     baseline_cycles = window.min_cycles
-    overhead_cycles = window.gap_sum_cycles - window.interruptions * (baseline_cycles or 0)
-    sources, places = _joined_sources(before.sources, after.sources, baseline_cycles or 0)
+    sources, places = _joined_sources(before.sources, after.sources, baseline_cycles)
     shifted = (
         replace(
             worst,
@@ -109,8 +108,8 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         mode_cycles=None,
         # One window whose minimum does not hold spoils the run's: that has the same minimum or a lower one.
         baseline_verdict=(doubtful or verdicts)[-1] if verdicts else None,
-        overhead_cycles=overhead_cycles,
-        overhead_share=overhead_cycles / max(window.length_cycles, 1),
+        overhead_cycles=spread.overhead_cycles(baseline_cycles),
+        overhead_share=overhead_share(window, spread),
         spread=spread,
         tick=tick,
         check=check,
@@ -152,7 +151,7 @@ def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tic
         # Jitter is a distance of percentiles, which do not add up: its mean over the windows.
         jitter_ns=_weighted((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
         spread=spread,
-        overhead_share=_overhead_share(spread, window),
+        overhead_share=overhead_share(window, spread),
     )
 
 
@@ -196,7 +195,7 @@ def _joined_trains(before: Sequence[Train], after: Sequence[Train], window: Wind
                 break
         else:
             joined.append(train)
-    return tuple(replace(train, overhead_share=_overhead_share(train.spread, window)) for train in joined)
+    return tuple(replace(train, overhead_share=overhead_share(window, train.spread)) for train in joined)
 
 
 def _joined_train(before: Train, after: Train) -> Train:
@@ -210,7 +209,7 @@ def _joined_train(before: Train, after: Train) -> Train:
 
 
 def _joined_sources(
-    before: Sequence[Source], after: Sequence[Source], baseline_cycles: int
+    before: Sequence[Source], after: Sequence[Source], baseline_cycles: int | None
 ) -> tuple[tuple[Source, ...], list[int]]:
     """The sources of both, those of ``before`` in their places; and the place of each of ``after``."""
     joined = list(before)
@@ -228,8 +227,8 @@ def _joined_sources(
                 spread=sum_of((known.spread, source.spread)),
             )
         places.append(place)
-    costs = (source.spread.sum_cycles - source.spread.n * baseline_cycles for source in joined)
-    return tuple(replace(s, overhead_cycles=cost) for s, cost in zip(joined, costs, strict=True)), places
+    costed = (replace(s, overhead_cycles=s.spread.overhead_cycles(baseline_cycles)) for s in joined)
+    return tuple(costed), places
 
 
 def _finished(analysis: Analysis) -> Analysis:
@@ -268,8 +267,3 @@ def _weighted(*parts: tuple[float | None, int]) -> float | None:
 def _sum_known(values: Sequence[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _overhead_share(spread: Spread, window: Window) -> float:
-    overhead_cycles = spread.sum_cycles - spread.n * (window.min_cycles or 0)
-    return overhead_cycles / max(window.length_cycles, 1)

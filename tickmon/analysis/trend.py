@@ -22,6 +22,7 @@ class Point:
     at: datetime
     """Its start, UTC."""
     length_s: float
+    """So much of it was watched."""
     overhead_share: float
     worst_cycles: int | None
     """None when nothing interrupted."""
@@ -57,7 +58,7 @@ NO_TREND = Trend()
 def extend(trend: Trend, analysis: Analysis) -> Trend:
     """``trend`` with one window more. A window of another segment begins a new one: call with NO_TREND."""
     window = analysis.window
-    length_s = window.length_cycles / analysis.tsc_hz
+    length_s = window.watched_cycles / analysis.tsc_hz
     point = Point(
         at=window.started_at,
         length_s=length_s,
