@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.making import Life, make_segment, make_window, simulate
+from tests.making import Life, make_segment, make_window, read_at, simulate
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.causes import origin_of, preempted_of
 from tickmon.analysis.readings import Analysis, Source
@@ -61,6 +61,16 @@ def test_a_switch_may_be_dated_a_little_beside_its_gap() -> None:
     assert marked(window) == [True]
     assert marked(make_window([(1_000, 500)], switches=[(975, 1_600)])) == [True]
     assert marked(make_window([(1_000, 500)], switches=[(1_540, 1_600)])) == [False]
+
+
+def test_a_switch_is_dated_as_well_as_the_clocks_were_read_around_it() -> None:
+    # Both switches lie 3,000 cycles beside an interruption, and the third reading was interrupted.
+    readings = [read_at(at, make_segment()) for at in (0, 400_000, 800_000, 1_200_000)]
+    readings[2] = replace(readings[2], uncertain_cycles=4_000)
+    details = [(300_000, 500), (700_000, 500)]
+    switches = [(303_500, 304_000), (703_500, 704_000)]
+    window = make_window(details, end_cycles=1_200_000, clocks=tuple(readings), switches=switches)
+    assert marked(window) == [False, True]
 
 
 def test_a_preemption_that_starts_at_a_tick_does_not_become_a_ticks_cost() -> None:

@@ -31,15 +31,27 @@ def preempted_of(window: Window) -> tuple[NDArray[np.bool_], int]:
     preempted = np.zeros(len(details), bool)
     if window.switches is None or not len(details):
         return preempted, 0 if window.switches is None else len(window.switches)
-    # The switch's clock was mapped to the counter no better than the readings were taken.
-    unsure_cycles = max(reading.uncertain_cycles for reading in window.clocks) + window.segment.step_cycles
     starts_cycles = np.ascontiguousarray(details["start_cycles"])
     out_cycles = window.switches["out_cycles"]
+    unsure_cycles = _unsure_cycles(window, out_cycles)
     inside = np.searchsorted(starts_cycles, out_cycles + unsure_cycles, side="right") - 1
     ends_cycles = starts_cycles[inside] + details["gap_cycles"][inside]
     placed = (inside >= 0) & (out_cycles - unsure_cycles <= ends_cycles)
     preempted[inside[placed]] = True
     return preempted, int(np.count_nonzero(~placed))
+
+
+def _unsure_cycles(window: Window, at_cycles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How far each of these moments of a kernel's clock may lie from where it was put on the counter.
+
+    No better than the readings of the clocks around it were taken: one that was interrupted meanwhile says
+    nothing of the moments beside others.
+    """
+    cycles = np.array([reading.cycles - window.segment.origin_cycles for reading in window.clocks])
+    uncertain = np.array([reading.uncertain_cycles for reading in window.clocks])
+    after = np.searchsorted(cycles, at_cycles)
+    beside = (np.maximum(after - 1, 0), np.minimum(after, len(cycles) - 1))
+    return np.asarray(np.maximum(uncertain[beside[0]], uncertain[beside[1]]) + window.segment.step_cycles)
 
 
 def origin_of(train: FoundTrain, *, guest: bool) -> str:
