@@ -94,10 +94,29 @@ def test_what_holds_a_slot_by_chance_is_nothing_to_compare_a_baseline_with() -> 
 
 
 def test_a_baseline_as_far_from_the_median_as_a_tick_adds_still_holds() -> None:
-    samples = np.array([900, 1_000, 1_000, 1_000, 1_100])
-    ticked = np.array([False, False, False, False, True])
-    assert baseline_verdict(samples, ticked).holds is True
-    assert baseline_verdict(samples - np.array([1, 0, 0, 0, 0]), ticked).holds is False
+    samples = np.array([900, 1_000, 1_100])
+    ticked = np.array([False, False, True])
+    assert baseline_verdict(samples, ticked, ticked).holds is True
+    assert baseline_verdict(samples - np.array([1, 0, 0]), ticked, ticked).holds is False
+
+
+def test_a_baseline_that_finds_most_of_its_overhead_where_nothing_disturbed_does_not_hold() -> None:
+    # Turbo for three loops of ten, and a tick of 30 us: ten times as far away as the minimum.
+    rng = np.random.default_rng(1)
+    loops = np.where(rng.random(200_000) < 0.3, 6_000, 11_800) + rng.integers(0, 40, 200_000)
+    analysis = analysed(simulate_loop(Life(tick_ns=30_000), loop_cycles=loops, samples=200_000))
+    verdict = analysis.baseline_verdict
+    assert verdict is not None
+    assert verdict.holds is False
+    assert "5,81" in verdict.reason
+    assert "97.8 % of what sample - minimum calls overhead" in verdict.reason
+
+
+def test_a_baseline_with_half_of_its_overhead_where_nothing_disturbed_still_holds() -> None:
+    samples = np.array([1_000, 1_010, 1_010, 1_020])
+    ticked = np.array([False, False, False, True])
+    assert baseline_verdict(samples, ticked, ticked).holds is True
+    assert baseline_verdict(samples + np.array([0, 0, 1, 0]), ticked, ticked).holds is False
 
 
 def test_a_sample_is_disturbed_from_200_ns_or_a_counter_step_above_the_median() -> None:

@@ -63,7 +63,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         baseline_cycles=window.min_cycles,
         typical_cycles=None if loop else typical_cycles(window),
         mode_cycles=mode_cycles(gaps_cycles) if loop else None,
-        baseline_verdict=baseline_verdict(gaps_cycles, single) if loop else None,
+        baseline_verdict=baseline_verdict(gaps_cycles, among, single) if loop else None,
         overhead_cycles=spread.overhead_cycles(window.min_cycles),
         overhead_share=overhead_share(window, spread),
         spread=spread,
