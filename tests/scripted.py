@@ -98,7 +98,8 @@ def scripted_windows(
         made = _loop_windows(segment, count, life)
     else:
         made = list(simulate(life, ends_ns=ends_ns, segment=segment))
-    timer = RowChange(row="LOC", name="Local timer interrupts", count=round(250 * segment.window_s) + 9)
+    fired = round(250 * segment.window_s) + 9
+    timer = RowChange(row="LOC", name="Local timer interrupts", count=fired, timer="LOC")
     return [
         replace(window, window=first + index, warnings=warnings, interrupts=(timer,))
         for index, window in enumerate(made)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.making import MONOTONIC_NS, TSC_HZ, Life, make_segment, make_tick, make_window, simulate
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.analysis.readings import Analysis
-from tickmon.windows import Exclusion, Segment, Window
+from tickmon.windows import Exclusion, RowChange, Segment, Window
 
 SECONDS = tuple(second * 1e9 for second in range(1, 6))
 QUIET = Life(noise_hz=0.0)
@@ -203,6 +203,14 @@ def test_a_stopped_tick_is_stopped_where_it_may_stop_and_nothing_is_called_a_tic
     assert analysis.tick is None
     assert analysis.trains == ()
     assert [source.name for source in analysis.sources] == ["unexplained"]
+
+
+def test_on_a_cpu_that_is_fully_stopped_the_kernel_counted_nothing() -> None:
+    segment = make_segment(kernel_tick=make_tick(may_stop=True))
+    (window,) = simulate(Life(hz=None, noise_hz=0), segment=segment)
+    still = RowChange(row="LOC", name="Local timer interrupts", count=0, timer="LOC")
+    analysis, _ = analyse(replace(window, interrupts=(still,)), Clocks())
+    assert (analysis.check.kernel, analysis.check.kernel_row) == (0, "LOC")
 
 
 def test_the_few_ticks_of_a_stopped_tick_are_ticks() -> None:

@@ -37,7 +37,7 @@ Err:          0
 
 def test_rows_are_cut_by_the_columns_of_the_cpus_online() -> None:
     rows = parse_rows(X86, 3)
-    assert rows["LOC"] == Row("Local timer interrupts", 3000)
+    assert rows["LOC"] == Row("Local timer interrupts", 3000, "LOC")
     assert rows["0"] == Row("timer", 2)
     assert rows["29"] == Row("nvme0q1", 4294967295)
     assert list(rows) == ["0", "16", "29", "NMI", "LOC", "PIN"]
@@ -57,13 +57,30 @@ def test_row_without_a_device_keeps_what_it_says() -> None:
     assert parse_rows(ARM64, 0)["15"] == Row("MSI 0 Edge -fasteoi", 0)
 
 
-def test_timer_of_xen_is_known_by_its_name() -> None:
-    text = "           CPU0       CPU1\n 48:        500          0  xen-percpu    -virq      timer0\n"
-    assert parse_rows(text, 0)["48"] == Row("timer0", 500)
+XEN = """\
+           CPU0       CPU1
+ 48:        500          0  xen-percpu    -virq      timer0
+ 49:          0          7  xen-percpu    -ipi       resched1
+ 55:          0        600  xen-percpu    -virq      timer1
+LOC:          0          0   Local timer interrupts
+"""
+
+
+def test_timer_of_xen_is_known_by_its_name_and_every_cpu_has_its_own() -> None:
+    rows = parse_rows(XEN, 1)
+    assert rows["55"] == Row("timer1", 600, "timer0")
+    assert rows["48"] == Row("timer0", 0, None)
+    assert parse_rows(XEN, 0)["48"] == Row("timer0", 500, "timer0")
+
+
+def test_timer_that_is_no_xens_has_no_cpu_in_its_name() -> None:
+    text = "           CPU0\n 30:        500     GICv2  38 Level     timer0\n"
+    assert parse_rows(text, 0)["30"].timer is None
+    assert parse_rows(X86, 0)["0"].timer is None
 
 
 def test_timer_of_arm64_is_known_by_its_name() -> None:
-    assert parse_rows(ARM64, 1)["11"] == Row("arch_timer", 4002)
+    assert parse_rows(ARM64, 1)["11"] == Row("arch_timer", 4002, "arch_timer")
 
 
 def test_rows_of_no_cpu_are_left_out_also_on_a_machine_of_one() -> None:
@@ -122,6 +139,19 @@ def test_rows_that_stood_still_are_left_out() -> None:
     before = {"LOC": Row("timer", 10), "RES": Row("resched", 4)}
     after = {"LOC": Row("timer", 260), "RES": Row("resched", 4)}
     assert changes(before, after) == (RowChange(row="LOC", name="timer", count=250),)
+
+
+def test_timer_row_that_stood_still_stays_with_nothing() -> None:
+    (change,) = changes(parse_rows(X86, 0), parse_rows(X86, 0))
+    assert change == RowChange(row="LOC", name="Local timer interrupts", count=0, timer="LOC")
+
+
+def test_of_timer_rows_that_stood_still_only_the_one_in_use_stays() -> None:
+    (change,) = changes(parse_rows(XEN, 1), parse_rows(XEN, 1))
+    assert (change.row, change.timer) == ("55", "timer0")
+    local, hyper_v = Row("Local timer interrupts", 70, "LOC"), Row("Hyper-V stimer0 interrupts", 900, "HVS")
+    rows = {"LOC": local, "HVS": hyper_v}
+    assert [change.row for change in changes(rows, rows)] == ["HVS"]
 
 
 def test_row_that_appeared_counts_whole_and_one_that_vanished_not_at_all() -> None:

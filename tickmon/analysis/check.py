@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from tickmon.analysis.readings import Check
 from tickmon.windows import RowChange
 
-TIMER_ROWS = ("LOC", "HVS", "timer0", "arch_timer")
-"""Rows of ``/proc/interrupts`` that count a platform's timer interrupts: of x86, Hyper-V, Xen, arm64."""
-
 
 def verdict_of(
     *, expected: int, seen: int, lost: int, chance_share: float, may_stop: bool, faster: bool
@@ -35,19 +32,13 @@ def check_of(
     interrupts: Sequence[RowChange], *, expected: int | None, seen: int | None, basis: str, verdict: str
 ) -> Check:
     """The check with the kernel's own count beside it, which is an upper bound and no part of the verdict."""
-    timers = [change for change in interrupts if _timer_row(change)]
+    timers = [change for change in interrupts if change.timer]
     most = max(timers, key=lambda change: change.count, default=None)
     return Check(
         expected=expected,
         seen=seen,
         kernel=most.count if most else None,
-        kernel_row=_timer_row(most) if most else None,
+        kernel_row=most.timer if most else None,
         basis=basis,
         verdict=verdict,
     )
-
-
-def _timer_row(change: RowChange) -> str | None:
-    """The contract's word for the row: on Xen and arm64 it is a number, and the word is in its name."""
-    words = (change.row, *change.name.replace("-", " ").split())
-    return next((row for row in TIMER_ROWS if row in words), None)

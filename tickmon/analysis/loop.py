@@ -63,8 +63,8 @@ def baseline_verdict(
             holds=False,
             reason=(
                 f"The minimum lies {away} cycles below the median sample and a tick adds {tick}, but "
-                f"{share_text(false_share)} of what sample - minimum calls overhead is in samples that nothing "
-                "disturbed."
+                f"{share_text(false_share)} of what sample - minimum calls overhead is in samples that "
+                "nothing disturbed."
             ),
         )
     return BaselineVerdict(

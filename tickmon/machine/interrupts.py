@@ -23,6 +23,9 @@ class Row:
 
     name: str
     count: int
+    timer: str | None = None
+    """``LOC`` (x86), ``HVS`` (Hyper-V), ``timer0`` (Xen) or ``arch_timer`` (arm64) when it counts timer
+    interrupts of that CPU."""
 
 
 def read_rows(cpu: int, root: Path = Path("/")) -> dict[str, Row]:
@@ -49,7 +52,9 @@ def parse_rows(text: str, cpu: int) -> dict[str, Row]:
     row = re.compile(r"\s*([^:]+):" + skipped + r"\s++(\d{1,10})" + after + r"(\s.*)?", re.ASCII)
     matches = (row.fullmatch(line) for line in lines)
     return {
-        match[1].strip(): Row(_name(match[1], match[3] or ""), int(match[2]))
+        match[1].strip(): Row(
+            _name(match[1], match[3] or ""), int(match[2]), _timer(match[1].strip(), match[3] or "", cpu)
+        )
         for match in matches
         if match and match[1].strip().upper() not in _OF_NO_CPU
     }
@@ -58,9 +63,13 @@ def parse_rows(text: str, cpu: int) -> dict[str, Row]:
 def changes(before: Mapping[str, Row], after: Mapping[str, Row]) -> tuple[RowChange, ...]:
     """How far each row moved, in the order of ``after``, without those that did not.
 
+    Only the platform's timer row stays: that nothing came is what a stopped tick looks like. Of several it is
+    the one that has counted most, since the others are of timers that are not in use.
     A row that is new, or belongs to another device than before, started from 0. One that is gone is left
     out. A count that passed 2^32 went on from 0.
     """
+    timers = [label for label, row in after.items() if row.timer]
+    in_use = max(timers, key=lambda label: after[label].count, default=None)
     moved = []
     for label, row in after.items():
         old = before.get(label)
@@ -69,8 +78,8 @@ def changes(before: Mapping[str, Row], after: Mapping[str, Row]) -> tuple[RowCha
         if count >= _WRAP // 2:
             # Nothing interrupts two thousand million times in a window: the row was set back.
             count = row.count
-        if count:
-            moved.append(RowChange(row=label, name=row.name, count=count))
+        if count or label == in_use:
+            moved.append(RowChange(row=label, name=row.name, count=count, timer=row.timer))
     return tuple(moved)
 
 
@@ -79,3 +88,14 @@ def _name(label: str, text: str) -> str:
     parts = re.split(r"\s{2,}", text.strip())
     has_devices = label.strip().isdigit() and len(parts) > 2 and not parts[-1].startswith("-")
     return harmless(parts[-1] if has_devices else text)
+
+
+def _timer(label: str, text: str, cpu: int) -> str | None:
+    """The word for a row of timer interrupts: on Xen and arm64 the row is a number, and the word its name."""
+    words = text.replace("-", " ").split()
+    if label in ("LOC", "HVS"):
+        return label
+    # Xen has a row for every CPU (arch/x86/xen/time.c, xen_setup_timer()).
+    if "xen" in words and f"timer{cpu}" in words:
+        return "timer0"
+    return "arch_timer" if "arch_timer" in words else None
