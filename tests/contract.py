@@ -124,7 +124,7 @@ _READING: Mapping[str, object] = {
     ),
     "interrupts": ListOf({"row": str, "name": str, "count": int}),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
-    "worst": ListOf({"start_cycles": int, "gap_cycles": int, "source": Maybe(int), "at": WHEN}),
+    "worst": ListOf({"start_cycles": Maybe(int), "gap_cycles": int, "source": Maybe(int), "at": Maybe(WHEN)}),
     "warnings": ListOf({"code": str, "message": str}),
 }
 _LOOP: Mapping[str, object] = {

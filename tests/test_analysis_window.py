@@ -99,6 +99,23 @@ def test_of_equally_long_interruptions_the_earlier_one_is_worse() -> None:
     assert starts == [*range(1_000, 90_001, 2_000), *range(2_000, 90_001, 2_000)]
 
 
+def test_the_worst_without_detail_is_the_worst_all_the_same_and_where_it_was_is_not_known() -> None:
+    window = make_window([(1_000, 9_000), (50_000, 700_000)], lost_cycles=(5_000, 6_000_000))
+    analysis = analysed(window)
+    assert [worst.gap_cycles for worst in analysis.worst] == [6_000_000, 700_000, 9_000]
+    worst = analysis.worst[0]
+    assert (worst.start_cycles, worst.at) == (None, window.started_at)
+    assert worst.source is not None
+    assert analysis.sources[worst.source].name == "detail lost"
+
+
+def test_details_that_were_lost_add_no_worst_while_the_longest_is_known() -> None:
+    analysis = analysed(make_window([(1_000, 9_000), (50_000, 700_000)], lost_cycles=(5_000, 700_000)))
+    assert [worst.start_cycles for worst in analysis.worst] == [50_000, 1_000]
+    many = analysed(make_window([(1_000 * n, 500) for n in range(150)], lost_cycles=(5_000,)))
+    assert (len(many.worst), many.worst[0].start_cycles) == (100, None)
+
+
 def test_percentiles_of_known_details_are_exact() -> None:
     (window,) = simulate()
     ordered = np.sort(window.details["gap_cycles"])

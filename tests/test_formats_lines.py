@@ -107,6 +107,17 @@ def test_smallest_interruption_is_known_from_its_bin_when_details_are_lost() -> 
     assert smallest <= 5_000 < smallest * 9 / 8
 
 
+def test_worst_without_detail_has_a_length_and_null_for_when_it_was() -> None:
+    line = parsed(lines.window_line(lossy_window()), kind="window")
+    worst, sources = line["worst"], line["sources"]
+    assert isinstance(worst, list)
+    assert isinstance(sources, list)
+    assert worst[0]["gap_cycles"] == line["max_cycles"] == 6_000_000_000
+    assert worst[0]["start_cycles"] is worst[0]["at"] is None
+    assert sources[worst[0]["source"]]["kind"] == "detail-lost"
+    assert worst[1]["at"] is not None
+
+
 def test_rows_of_interrupts_that_did_not_move_are_left_out() -> None:
     rows = (RowChange(row="LOC", name="Local timer", count=9), RowChange(row="TLB", name="TLB", count=0))
     line = lines.window_line(read_one(make_window(interrupts=rows)))

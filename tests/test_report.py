@@ -129,6 +129,11 @@ def test_loop_method_says_its_samples_and_whether_its_baseline_holds() -> None:
     assert "7 samples" in line_of(text, "overhead")
 
 
+def test_worst_without_detail_is_said_to_be_somewhere_in_its_window() -> None:
+    worst = line_of(text_of(lossy_window()), "worst")
+    assert worst.startswith("3.00 s in the window from 14:13:20.000000 UTC, detail lost")
+
+
 def test_error_of_the_frequency_is_said_where_it_is_known() -> None:
     segment = make_segment(tsc_hz_error_ppm=1.25, tsc_hz_source="kernel, held against a synchronised clock")
     text = text_of(read_one(make_window(segment=segment)))

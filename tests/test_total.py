@@ -110,7 +110,7 @@ def test_segment_that_begins_anew_goes_on_where_the_last_one_ended() -> None:
     run = sum_up((first, second, restarted)).analysis
     lengths = [window.length_cycles for window in (first, second, restarted)]
     assert run.window.length_cycles == sum(lengths)
-    starts = [worst.start_cycles for worst in run.worst]
+    starts = [worst.start_cycles for worst in run.worst if worst.start_cycles is not None]
     assert min(starts) >= 0
     assert max(starts) < run.window.end_cycles
 
@@ -142,6 +142,21 @@ def test_lost_details_of_one_window_leave_sums_exact_and_percentiles_binned() ->
     assert run.mean_cycles == pytest.approx((100 * 900 + 60 * 7_000) / 160)
     assert [warning.code for warning in run.analysis.warnings].count("details_lost") == 1
     assert "60 of 160" in next(w.message for w in run.analysis.warnings if w.code == "details_lost")
+
+
+def test_worst_of_a_run_may_be_one_without_detail() -> None:
+    whole = make_window([(10_000, 900)] * 3)
+    lossy = make_window(
+        [(2_000_010_000, 950)],
+        start_cycles=2_000_000_000,
+        end_cycles=4_000_000_000,
+        lost_cycles=[7_000, 6_000],
+    )
+    for run in (sum_up((whole, lossy)), sum_up((lossy, replace(whole, start_cycles=0)))):
+        worst = run.analysis.worst[0]
+        assert (worst.start_cycles, worst.gap_cycles, worst.at) == (None, 7_000, lossy.started_at)
+        assert worst.source is not None
+        assert run.analysis.sources[worst.source].name == "detail lost"
 
 
 def test_ticks_that_are_few_in_each_window_may_be_enough_in_the_run() -> None:

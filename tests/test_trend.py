@@ -55,6 +55,13 @@ def test_worst_interruption_stays_with_its_name_while_calmer_windows_follow() ->
     assert trend.worst_source
 
 
+def test_worst_interruption_may_be_one_without_detail() -> None:
+    trend = trend_of([make_window([(1_000, 9_000)], lost_cycles=[6_000_000])])
+    assert trend.worst is not None
+    assert (trend.worst.gap_cycles, trend.worst_source) == (6_000_000, "detail lost")
+    assert trend.points[-1].worst_cycles == 6_000_000
+
+
 def test_baseline_remembers_where_it_began_and_how_far_it_went() -> None:
     baselines = [40, 44, 38, 41]
     windows = [

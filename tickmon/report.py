@@ -244,7 +244,9 @@ def _worst(analysis: Analysis) -> Iterator[str]:
     yield from labelled(
         "worst",
         *(
-            f"{_duration(worst.gap_cycles, analysis):>8} at {_clock_text(worst.at)}"
+            f"{_duration(worst.gap_cycles, analysis):>8} "
+            + ("at" if worst.start_cycles is not None else "in the window from")
+            + f" {_clock_text(worst.at)}"
             + ("" if worst.source is None else f", {analysis.sources[worst.source].name}")
             for worst in analysis.worst[:WORST_SHOWN]
         ),

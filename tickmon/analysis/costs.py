@@ -91,12 +91,12 @@ def trains_of(
 def worst_of(
     window: Window, gaps_cycles: NDArray[np.int64], shares: Shares, tsc_hz: float
 ) -> tuple[Worst, ...]:
-    """The longest interruptions whose detail is known, the longest first."""
+    """The longest interruptions, the longest first: those whose detail is known, and the very longest."""
     count = min(WORST, len(gaps_cycles))
     longest = np.argpartition(gaps_cycles, -count)[-count:] if count else np.zeros(0, np.int64)
     longest = longest[np.lexsort((longest, -gaps_cycles[longest]))]
     starts_cycles = window.details["start_cycles"][longest].tolist()
-    return tuple(
+    known = (
         Worst(
             start_cycles=start_cycles,
             gap_cycles=int(gaps_cycles[index]),
@@ -106,6 +106,17 @@ def worst_of(
         )
         for index, start_cycles in zip(longest, starts_cycles, strict=True)
     )
+    return (*_worst_without_detail(window, gaps_cycles, shares), *known)[:WORST]
+
+
+def _worst_without_detail(
+    window: Window, gaps_cycles: NDArray[np.int64], shares: Shares
+) -> tuple[Worst, ...]:
+    """The longest interruption of all, where only its length is known."""
+    if not window.lost or window.max_cycles is None or window.max_cycles == gaps_cycles.max(initial=0):
+        return ()
+    place = next(index for index, source in enumerate(shares.sources) if source.kind == "detail-lost")
+    return (Worst(start_cycles=None, gap_cycles=window.max_cycles, source=place, at=window.started_at),)
 
 
 def typical_cycles(window: Window) -> float | None:

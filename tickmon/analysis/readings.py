@@ -82,12 +82,13 @@ class Source:
 class Worst:
     """One of the longest interruptions of a window."""
 
-    start_cycles: int
+    start_cycles: int | None
+    """None: its detail was lost, but not its length. It was somewhere in its window."""
     gap_cycles: int
     source: int | None
     """Index into the window's sources."""
     at: datetime
-    """UTC."""
+    """UTC; where its start is not known, its window's start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     shifted = (
         replace(
             worst,
-            start_cycles=worst.start_cycles + shift_cycles,
+            start_cycles=None if worst.start_cycles is None else worst.start_cycles + shift_cycles,
             source=None if worst.source is None else places[worst.source],
         )
         for worst in after.worst

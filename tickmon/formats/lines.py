@@ -274,7 +274,8 @@ def _worst(worst: Worst) -> Line:
         "start_cycles": worst.start_cycles,
         "gap_cycles": worst.gap_cycles,
         "source": worst.source,
-        "at": iso_text(worst.at),
+        # It was in that window, and no more is known.
+        "at": None if worst.start_cycles is None else iso_text(worst.at),
     }
 
 
