@@ -189,17 +189,18 @@ class PlayedSource(ScriptedSource):
 
     def _play(self, on_event: Callable[[Event], None]) -> None:
         window_s = self.settings.window_s
-        on_event(_as_of_now(early_look(self.segment), 0.1))
+        on_event(as_of_now(early_look(self.segment), 0.1))
         # Making them takes a while, which must not delay the first picture.
         self._over.wait(window_s)
         for window in scripted_windows(self.segment, round(100 / window_s), first=self.first_window):
-            on_event(_as_of_now(window, window_s))
+            on_event(as_of_now(window, window_s))
             if self._over.wait(window_s):
                 return
         on_event(Ended(error=None))
 
 
-def _as_of_now(window: Window, length_s: float) -> Window:
+def as_of_now(window: Window, length_s: float) -> Window:
+    """``window`` as if it had ended just now."""
     return replace(window, started_at=datetime.now(UTC) - timedelta(seconds=length_s))
 
 

@@ -18,7 +18,6 @@ from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.timer import Timer
 
 from tickmon.analysis.readings import Analysis
 from tickmon.errors import TickmonError
@@ -45,6 +44,8 @@ _REST_S = 0.3
 """Keys that change the settings count once they have rested for so long."""
 _FEW_CPUS = 10
 """With no more CPUs than this a digit is a CPU; with more it begins a number."""
+_AGING_S = 1.0
+"""So often a picture on hold says anew how old it is."""
 _SUSPEND_S = 3.0
 """So long Ctrl-Z waits for the sampler to end."""
 
@@ -92,7 +93,7 @@ class TickmonApp(App[int]):
         self.feed = feed
         self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
         self._rest: asyncio.TimerHandle | None = None
-        self._aging: Timer | None = None
+        self._aging: asyncio.TimerHandle | None = None
         for theme in THEMES:
             self.register_theme(theme)
         # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
@@ -139,6 +140,9 @@ class TickmonApp(App[int]):
 
     def _show(self) -> None:
         self.main.show(self.session.view(datetime.now(UTC)))
+        if self._aging is not None:
+            self._aging.cancel()
+        self._aging = self._after(_AGING_S, self._frames.soon) if self.session.paused else None
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
         # Textual's own timer never fires when the event loop is held up for longer than its time.
@@ -274,9 +278,6 @@ class TickmonApp(App[int]):
     def action_pause(self) -> None:
         """Keeps what is shown, or goes on."""
         self.session.toggle_pause()
-        if self._aging is not None:
-            self._aging.stop()
-        self._aging = self.set_interval(1.0, self.draw) if self.session.paused else None
         self.draw()
 
     def action_unit(self) -> None:
