@@ -305,6 +305,20 @@ def test_the_kernels_own_word_for_its_rate_is_not_outdone_by_another_train() -> 
     assert last_of(Life(hz=300), segment).check.verdict == "stopped"
 
 
+def test_what_runs_faster_at_the_ticks_phase_does_not_make_the_kernel_wrong_of_its_own_rate() -> None:
+    # A timer of no task that could be dated, on every whole millisecond and as late as the tick.
+    rng = np.random.default_rng(1)
+    between_ns = np.delete(np.arange(5_000), np.arange(0, 5_000, 4)) * 1e6
+    fires_ns = between_ns + 400 + rng.exponential(800, len(between_ns))
+    analysis, _ = analyse(
+        simulate(Life(gaps=tuple((at_ns, 4_000.0) for at_ns in fires_ns)), ends_ns=(5e9,))[0], Clocks()
+    )
+    assert (analysis.check.basis, analysis.check.verdict) == ("kernel", "extra")
+    (said,) = [w.message for w in analysis.warnings if w.code == "rate_faster"]
+    assert said.startswith("something else runs at 1000 Hz")
+    assert "not at 250 Hz" not in said
+
+
 def test_another_tasks_timer_on_whole_milliseconds_is_not_extra() -> None:
     rng = np.random.default_rng(1)
     wakes_ns = np.arange(0, 5e9, 1e6) + 700 + rng.exponential(800, 5_000)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tickmon
 from tests.making import Life, make_segment, make_window, simulate
 from tickmon.analysis import Clocks, analyse
-from tickmon.analysis.caveats import GRAVEST_FIRST, gravest_first
+from tickmon.analysis.caveats import EXCLUDED, GRAVEST_FIRST, gravest_first
 from tickmon.analysis.readings import Analysis
-from tickmon.windows import Exclusion, ReadingWarning, Window
+from tickmon.windows import Exclusion, Method, ReadingWarning, Window
 
 
 def analysed(window: Window) -> Analysis:
@@ -128,32 +131,78 @@ def test_percentiles_of_known_details_are_exact() -> None:
 
 
 def test_the_gravest_warning_is_said_first_and_each_once() -> None:
-    given = warnings("few_ticks", "strange", "details_lost", "backwards", "strange", "clock_untrusted")
+    given = warnings("strange", "few_ticks", "details_lost", "backwards", "strange", "counter_untrusted")
     said = [warning.code for warning in gravest_first(given)]
-    assert said == ["backwards", "clock_untrusted", "strange", "details_lost", "few_ticks"]
+    assert said == ["backwards", "counter_untrusted", "details_lost", "few_ticks", "strange"]
+
+
+def codes_in(source: str) -> set[str]:
+    """The codes that a ReadingWarning is made with, as far as they are written there."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    made = [call for call in calls if getattr(call.func, "id", None) == "ReadingWarning"]
+    given = [keyword.value for call in made for keyword in call.keywords if keyword.arg == "code"]
+    assert len(given) == len(made)
+    return {str(value.value) for value in given if isinstance(value, ast.Constant)}
+
+
+def test_every_code_that_is_said_anywhere_has_a_rank_and_no_other_code_has_one() -> None:
+    sources = Path(tickmon.__file__).parent.rglob("*.py")
+    said = set(EXCLUDED).union(*(codes_in(path.read_text()) for path in sources))
+    assert said == set(GRAVEST_FIRST)
     assert len(set(GRAVEST_FIRST)) == len(GRAVEST_FIRST)
 
 
 def test_the_windows_own_warnings_stay_and_are_not_repeated() -> None:
     (window,) = simulate(dated=False)
-    own = ReadingWarning(code="tick_cost_mixed", message="refused by the kernel")
+    own = ReadingWarning(code="tick_cost_mixed", message="3 preemptions could not be dated")
     analysis = analysed(replace(window, switch_count=5, warnings=(own, *warnings("strange"))))
-    assert analysis.warnings == (own, *warnings("strange"))
+    assert codes(analysis) == ["tick_cost_mixed", "strange"]
+    # What can be counted is said with the count of the whole window.
+    assert analysis.warnings[0].message.startswith("5 preemptions")
 
 
 def test_exclusions_are_said_with_how_often() -> None:
     back = Exclusion(code="backwards", start_cycles=1_000, cycles=5)
     moved = Exclusion(code="moved", start_cycles=1_000, cycles=5)
-    analysis = analysed(replace(simulate()[0], excluded=(moved, back, back)))
-    assert codes(analysis) == ["backwards", "moved"]
-    assert "2 times" in analysis.warnings[0].message
+    jump = Exclusion(code="jump", start_cycles=1_000, cycles=5)
+    analysis = analysed(replace(simulate()[0], excluded=(jump, moved, back, back), excluded_count=4))
+    assert codes(analysis) == ["backwards", "moved", "jump"]
+    said = [warning.message for warning in analysis.warnings]
+    assert "backwards 2 times" in said[0]
+    assert "another CPU once" in said[1]
+    assert "suspended, migrated, or the clock was corrected) once" in said[2]
 
 
-def test_a_counter_that_sets_the_threshold_itself_is_said_to_be_coarse() -> None:
+def test_exclusions_of_which_only_the_first_are_listed_are_all_counted() -> None:
+    back = Exclusion(code="backwards", start_cycles=1_000, cycles=5)
+    moved = Exclusion(code="moved", start_cycles=1_000, cycles=5)
+    analysis = analysed(replace(simulate()[0], excluded=(back,) * 16, excluded_count=5_000))
+    assert "backwards 5,000 times" in analysis.warnings[0].message
+    analysis = analysed(replace(simulate()[0], excluded=(back, moved), excluded_count=5_000))
+    assert "backwards at least once" in analysis.warnings[0].message
+    assert "another CPU at least once" in analysis.warnings[1].message
+
+
+def test_records_of_switches_that_the_kernel_dropped_are_counted() -> None:
+    analysis = analysed(replace(simulate()[0], switches_lost=7_000))
+    assert codes(analysis) == ["switches_lost"]
+    assert "dropped 7,000 records" in analysis.warnings[0].message
+
+
+def test_reads_that_come_far_apart_are_said_to_miss_what_is_below_the_threshold() -> None:
     fine = simulate(segment=make_segment(tsc_hz=24e6, step_cycles=1, threshold_cycles=5))
     coarse = simulate(segment=make_segment(tsc_hz=1e6, step_cycles=1, threshold_cycles=3))
     assert "coarse_counter" not in codes(analysed(fine[0]))
-    assert "coarse_counter" in codes(analysed(coarse[0]))
+    (said,) = [w.message for w in analysed(coarse[0]).warnings if w.code == "coarse_counter"]
+    assert said.startswith("reads of the counter come no closer than 1.00 µs")
+    assert "shorter than 3.00 µs are not seen" in said
+    # A read of a fine counter that takes long, and a threshold of the user's own.
+    slow = analysed(simulate(segment=make_segment(step_cycles=2_000, threshold_cycles=20_000))[0])
+    (said,) = [w.message for w in slow.warnings if w.code == "coarse_counter"]
+    assert "shorter than 10.0 µs are not seen" in said
+    loop = make_segment(method=Method.LOOP, tsc_hz=1e6, step_cycles=1)
+    (said,) = [w.message for w in analysed(make_window(segment=loop)).warnings if w.code == "coarse_counter"]
+    assert "shorter than 1.00 µs are not seen" in said
 
 
 def test_a_check_that_could_hardly_fail_is_said_to_be_weak() -> None:

@@ -155,6 +155,12 @@ def test_check_is_said_in_words(verdict: str, words: str) -> None:
     assert check_text(check, 250.0).startswith(words)
 
 
+def test_what_runs_faster_speaks_against_the_users_rate_only() -> None:
+    check = Check(expected=250, seen=250, kernel=None, kernel_row=None, basis="kernel", verdict="extra")
+    assert check_text(check, 250.0).endswith("runs faster at the tick's own phase.")
+    assert check_text(replace(check, basis="option"), 250.0).endswith("So HZ is not what --hz says.")
+
+
 def test_check_against_the_ticks_themselves_says_what_it_proves() -> None:
     check = Check(expected=250, seen=250, kernel=None, kernel_row=None, basis="measured", verdict="ok")
     assert "only that they come regularly" in check_text(check, None)

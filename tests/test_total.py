@@ -12,7 +12,7 @@ from tests.making import Life, make_segment, make_tick, make_window, simulate, s
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Summary, add
-from tickmon.windows import Exclusion, Window
+from tickmon.windows import Exclusion, ReadingWarning, Window
 
 
 def sum_up(windows: Sequence[Window]) -> Summary:
@@ -144,6 +144,79 @@ def test_lost_details_of_one_window_leave_sums_exact_and_percentiles_binned() ->
     assert "60 of 160" in next(w.message for w in run.analysis.warnings if w.code == "details_lost")
 
 
+def undated(number: int, switch_count: int | None, **changes: object) -> Window:
+    """One second of a run in which no switch could be dated."""
+    start_cycles = number * 2_000_000_000
+    return replace(
+        make_window(
+            [(start_cycles + 1_000, 5_000)],
+            start_cycles=start_cycles,
+            end_cycles=start_cycles + 2_000_000_000,
+            window=number + 1,
+            switches=None,
+            switch_count=switch_count,
+        ),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def test_warnings_of_a_run_say_the_numbers_of_the_run() -> None:
+    back = Exclusion(code="backwards", start_cycles=1_000, cycles=5)
+    windows = [
+        undated(number, count, switches_lost=count, excluded=(back,), excluded_count=count)
+        for number, count in enumerate((3, 5_000, 7_000, 9_000))
+    ]
+    said = {w.code: w.message for w in sum_up(windows).analysis.warnings}
+    assert said["tick_cost_mixed"].startswith("21,003 preemptions could not be dated")
+    assert "dropped 21,003 records" in said["switches_lost"]
+    assert "backwards 21,003 times" in said["backwards"]
+    unknown = (*windows, undated(4, None))
+    assert "an unknown number of preemptions" in str(sum_up(unknown).analysis.warnings)
+
+
+def test_dated_switches_beside_the_interruptions_are_weighed_over_the_run() -> None:
+    # Two such in each window are normal, but no more are dated.
+    windows = [
+        make_window(
+            [(n * 2_000_000_000 + 1_000, 5_000)],
+            start_cycles=n * 2_000_000_000,
+            end_cycles=(n + 1) * 2_000_000_000,
+            switches=[(n * 2_000_000_000 + at, n * 2_000_000_000 + at + 9) for at in (50_000, 90_000)],
+        )
+        for n in range(5)
+    ]
+    assert "tick_cost_mixed" not in [w.code for w in sum_up(windows[:1]).analysis.warnings]
+    (said,) = [w.message for w in sum_up(windows).analysis.warnings if w.code == "tick_cost_mixed"]
+    assert said.startswith("10 of 10 dated preemptions")
+
+
+def test_warning_with_ever_other_numbers_is_kept_once() -> None:
+    windows = [
+        undated(number, 0, warnings=(ReadingWarning(code="not_measured", message=f"{number} s"),))
+        for number in range(4)
+    ]
+    run = sum_up(windows).analysis
+    assert [w.message for w in run.window.warnings] == [w.message for w in run.warnings] == ["0 s"]
+
+
+def test_windows_in_which_ticks_cannot_be_seen_are_no_part_of_the_runs_check() -> None:
+    seen = simulate(ends_ns=[1e9, 2e9])
+    blind = make_window(start_cycles=seen[-1].end_cycles, end_cycles=seen[-1].end_cycles + 2_000_000_000)
+    blind = replace(blind, segment=make_segment(segment=2))
+    for windows in ((*seen, blind), (blind, *seen)):
+        check = sum_up(windows).analysis.check
+        assert (check.expected, check.seen, check.verdict) == (500, 500, "ok")
+    check = sum_up((blind, replace(blind, segment=make_segment(segment=3)))).analysis.check
+    assert (check.expected, check.seen, check.verdict) == (500, None, "unknown")
+
+
+def test_kernels_count_of_a_run_is_known_only_when_it_is_of_every_window() -> None:
+    first, second = simulate(ends_ns=[1e9, 2e9])
+    both = sum_up((first, second)).analysis.check
+    assert both.kernel == len(first.details) + len(second.details)
+    assert sum_up((first, replace(second, interrupts=()))).analysis.check.kernel is None
+
+
 def test_worst_of_a_run_may_be_one_without_detail() -> None:
     whole = make_window([(10_000, 900)] * 3)
     lossy = make_window(
@@ -166,12 +239,18 @@ def test_ticks_that_are_few_in_each_window_may_be_enough_in_the_run() -> None:
     assert "few_ticks" not in [warning.code for warning in sum_up(windows).analysis.warnings]
 
 
-def test_endless_exclusions_are_listed_only_up_to_a_bound() -> None:
-    excluded = tuple(Exclusion(code="backwards", start_cycles=at, cycles=1) for at in range(16))
+def test_endless_exclusions_are_listed_only_up_to_a_bound_but_all_are_counted() -> None:
+    back = tuple(Exclusion(code="backwards", start_cycles=at, cycles=1) for at in range(16))
     windows = [
-        make_window(excluded=excluded, start_cycles=n * 10**9, end_cycles=(n + 1) * 10**9) for n in range(70)
+        make_window(excluded=back, start_cycles=n * 10**9, end_cycles=(n + 1) * 10**9) for n in range(70)
     ]
-    assert len(sum_up(windows).analysis.window.excluded) == 1000
+    jump = Exclusion(code="jump", start_cycles=70 * 10**9 + 50, cycles=10**8)
+    windows.append(make_window(excluded=(jump,), start_cycles=70 * 10**9, end_cycles=71 * 10**9))
+    run = sum_up(windows).analysis.window
+    assert (len(run.excluded), run.excluded_count) == (1000, 1121)
+    # What takes time off the run is never left out.
+    assert run.excluded[-1] == jump
+    assert run.watched_cycles == 71 * 10**9 - 10**8
 
 
 def test_run_of_the_loop_method_has_mode_and_the_verdict_of_its_worst_window() -> None:

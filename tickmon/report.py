@@ -19,7 +19,7 @@ WORST_SHOWN = 5
 _VERDICTS = {
     "ok": "",
     "missing": "; the program ran undisturbed through the others",
-    "extra": ", and something runs faster at the tick's own phase: the kernel's HZ is another one",
+    "extra": ", and something runs faster at the tick's own phase",
     "stopped": "; the kernel stops the tick on this CPU, as it may",
     "unknown": ", which proves nothing here",
 }
@@ -82,6 +82,8 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
         text = f"unknown: {due}; how many came cannot be told."
     else:
         text = f"{check.verdict}: {due}, {count_text(check.seen)} were seen{_VERDICTS[check.verdict]}."
+    if check.basis == "option" and check.verdict == "extra":
+        text += " So HZ is not what --hz says."
     if check.basis == "measured":
         text += " HZ was measured on the ticks themselves, so this shows only that they come regularly."
     if check.kernel is not None:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.causes import causes_of, preempted_of, rest_of
 from tickmon.analysis.caveats import caveats
-from tickmon.analysis.check import check_of
 from tickmon.analysis.clocks import Clocks, follow
-from tickmon.analysis.costs import overhead_share, tick_cost, trains_of, typical_cycles, worst_of
+from tickmon.analysis.costs import check_of, overhead_share, tick_cost, trains_of, typical_cycles, worst_of
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
-from tickmon.analysis.readings import Analysis
+from tickmon.analysis.readings import Analysis, SwitchCounts
 from tickmon.analysis.sources import share_out
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
@@ -68,21 +67,20 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         overhead_share=overhead_share(window, spread),
         spread=spread,
         tick=tick,
-        check=check_of(
-            window.interrupts,
-            expected=ticks.expected,
-            seen=ticks.seen,
-            basis=ticks.basis,
-            verdict=ticks.verdict,
+        check=check_of(window, ticks),
+        switches=SwitchCounts(
+            dated=0 if window.switches is None else len(window.switches),
+            unplaced=unplaced,
+            undated=window.switch_count if window.switches is None else 0,
         ),
         trains=() if loop else trains_of(window, line, ticks, tick, found, shares),
         sources=shares.sources,
         ticks=held,
         source_of=shares.source_of,
         worst=worst_of(window, gaps_cycles, shares, clocks.tsc_hz),
-        warnings=caveats(window, ticks, tick, tsc_hz=clocks.tsc_hz, unplaced=unplaced),
+        warnings=(),
     )
-    return analysis, clocks
+    return replace(analysis, warnings=caveats(analysis)), clocks
 
 
 def _clocks_found(

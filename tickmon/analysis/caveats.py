@@ -1,52 +1,65 @@
-"""What the reader of a window should know before believing it, the gravest first."""
+"""What the reader of a window or of a run should know before believing it, the gravest first."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tickmon.analysis.readings import Tick
+from tickmon.analysis.readings import Analysis, Check, SwitchCounts
 from tickmon.analysis.spread import BEYOND
-from tickmon.analysis.ticks import Ticks
 from tickmon.units import count_text, cycles_to_ns, duration_text, share_text
 from tickmon.windows import ReadingWarning, Window
 
-FEW_TICKS = "few_ticks"
-
 GRAVEST_FIRST = (
+    # The counter, which everything is measured with, is in doubt.
     "backwards",
     "moved",
-    "clock_untrusted",
+    "counter_untrusted",
+    "tsc_hz_contradiction",
+    "jump",
+    "counter_unsteady",
+    # Something was not seen, or is tickmon's own doing.
+    "not_measured",
+    "near",
+    # The ticks are in doubt.
     "rate_faster",
+    "hz_contradiction",
     "tick_cost_mixed",
     "switches_lost",
-    "*",
+    # Some figures are less than they might be.
     "details_lost",
     "check_measured",
     "check_weak",
     "coarse_counter",
-    FEW_TICKS,
+    "not_locked",
+    "counter_unvouched",
+    "few_ticks",
 )
-"""Codes in the order of what they spoil; ``*`` is where all others stand."""
+"""All codes, in the order of what they spoil. One that is not among them comes last."""
 
-_EXCLUDED = {
+EXCLUDED = {
     "backwards": "the counter went backwards",
     "moved": "the sampler was found on another CPU",
+    "jump": "the counter and the kernel's clock disagreed (suspended, migrated, or the clock was corrected)",
 }
+"""What the code of an exclusion, and of the warning of it, means."""
 
 
-def caveats(
-    window: Window, ticks: Ticks, tick: Tick | None, *, tsc_hz: float, unplaced: int
-) -> tuple[ReadingWarning, ...]:
-    """The warnings that ``window`` came with and those that its analysis adds.
+def caveats(analysis: Analysis) -> tuple[ReadingWarning, ...]:
+    """The warnings that the window came with, and what else ``analysis`` lacks, but for its own warnings.
 
-    ``unplaced`` dated switches lie in no recorded interruption.
+    Of a whole run they say the numbers of the run.
     """
+    window = analysis.window
     own = (
-        *sampler_caveats(window, tsc_hz),
-        *_of_preemptions(window, unplaced),
-        *_of_ticks(window, ticks, tick),
+        *_of_exclusions(window),
+        *_of_preemptions(window, analysis.switches),
+        *_of_details(window),
+        *_of_counter(window, analysis.tsc_hz),
+        *_of_check(analysis.check),
+        *_of_tick(analysis),
     )
-    return gravest_first((*window.warnings, *own))
+    return gravest_first((*own, *window.warnings))
 
 
 def gravest_first(warnings: Iterable[ReadingWarning]) -> tuple[ReadingWarning, ...]:
@@ -54,20 +67,44 @@ def gravest_first(warnings: Iterable[ReadingWarning]) -> tuple[ReadingWarning, .
     first: dict[str, ReadingWarning] = {}
     for warning in warnings:
         first.setdefault(warning.code, warning)
-    return tuple(sorted(first.values(), key=lambda warning: _rank(warning.code)))
+    rank = {code: place for place, code in enumerate(GRAVEST_FIRST)}
+    return tuple(sorted(first.values(), key=lambda warning: rank.get(warning.code, len(rank))))
 
 
-def _rank(code: str) -> int:
-    return GRAVEST_FIRST.index(code if code in GRAVEST_FIRST else "*")
+def _of_exclusions(window: Window) -> Iterator[ReadingWarning]:
+    times = Counter(exclusion.code for exclusion in window.excluded)
+    # Only the first are listed. The others are of their kind, as long as there is only one.
+    unlisted = window.excluded_count - times.total()
+    for code, what in EXCLUDED.items():
+        if code not in times:
+            continue
+        known = times[code] + (unlisted if len(times) == 1 else 0)
+        often = "once" if known == 1 else f"{known:,} times"
+        if unlisted and len(times) > 1:
+            often = f"at least {often}"
+        yield ReadingWarning(code=code, message=f"{what} {often}: that stretch is left out")
 
 
-def sampler_caveats(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
-    """What the sampler could not see, or not one by one, in ``window``."""
-    for code, what in _EXCLUDED.items():
-        times = sum(exclusion.code == code for exclusion in window.excluded)
-        if times:
-            often = f"{times} times" if times > 1 else "once"
-            yield ReadingWarning(code=code, message=f"{what} {often}: that stretch is left out")
+def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingWarning]:
+    mixed = "they may be part of what a tick seems to cost"
+    if switches.undated != 0:
+        often = "an unknown number of" if switches.undated is None else f"{switches.undated:,}"
+        message = f"{often} preemptions could not be dated: {mixed}"
+        yield ReadingWarning(code="tick_cost_mixed", message=message)
+    elif switches.unplaced - window.lost > max(2, 0.1 * switches.dated):
+        message = (
+            f"{switches.unplaced:,} of {switches.dated:,} dated preemptions lie in no interruption: {mixed}"
+        )
+        yield ReadingWarning(code="tick_cost_mixed", message=message)
+    if window.switches_lost:
+        message = (
+            f"the kernel dropped {count_text(window.switches_lost)} records of context switches: "
+            "some preemptions are not dated"
+        )
+        yield ReadingWarning(code="switches_lost", message=message)
+
+
+def _of_details(window: Window) -> Iterator[ReadingWarning]:
     if window.lost:
         yield ReadingWarning(
             code="details_lost",
@@ -76,59 +113,57 @@ def sampler_caveats(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
                 "fast to be kept one by one: counts, sums and the maximum are exact, percentiles are not"
             ),
         )
-    step_ns = cycles_to_ns(window.segment.step_cycles, tsc_hz)
+
+
+def _of_counter(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
+    segment = window.segment
+    step_ns = cycles_to_ns(segment.step_cycles, tsc_hz)
     if 3 * step_ns > 200:
+        shortest_ns = max(step_ns, cycles_to_ns(segment.threshold_cycles or 0, tsc_hz))
         yield ReadingWarning(
             code="coarse_counter",
+            # Because the counter moves in such steps, or because a read of it takes so long.
             message=(
-                f"the counter moves in steps of {duration_text(step_ns)}: "
-                f"interruptions shorter than {duration_text(3 * step_ns)} are not seen"
+                f"reads of the counter come no closer than {duration_text(step_ns)}: "
+                f"interruptions shorter than {duration_text(shortest_ns)} are not seen"
             ),
         )
 
 
-def _of_preemptions(window: Window, unplaced: int) -> Iterator[ReadingWarning]:
-    mixed = "they may be part of what a tick seems to cost"
-    if window.switches is None:
-        if window.switch_count != 0:
-            often = "an unknown number of" if window.switch_count is None else f"{window.switch_count:,}"
-            message = f"{often} preemptions could not be dated: {mixed}"
-            yield ReadingWarning(code="tick_cost_mixed", message=message)
-    elif unplaced - window.lost > max(2, 0.1 * len(window.switches)):
-        message = (
-            f"{unplaced:,} of {len(window.switches):,} dated preemptions lie in no interruption: {mixed}"
-        )
-        yield ReadingWarning(code="tick_cost_mixed", message=message)
-
-
-def _of_ticks(window: Window, ticks: Ticks, tick: Tick | None) -> Iterator[ReadingWarning]:
-    if ticks.faster_hz is not None and ticks.hz is not None:
+def _of_check(check: Check) -> Iterator[ReadingWarning]:
+    if check.faster_hz is not None and check.hz is not None:
         yield ReadingWarning(
             code="rate_faster",
-            message=f"the tick runs at {ticks.faster_hz:g} Hz here, not at {ticks.hz:g} Hz as assumed",
+            message=(
+                f"the tick runs at {check.faster_hz:g} Hz here, not at {check.hz:g} Hz as --hz says"
+                if check.basis == "option"
+                # The kernel knows its own rate.
+                else f"something else runs at {check.faster_hz:g} Hz in phase with the tick's {check.hz:g} Hz"
+            ),
         )
-    if ticks.basis == "measured":
+    if check.basis == "measured":
         message = "neither rate nor time of the tick is known here, and no regular train was found"
-        if ticks.hz is not None:
+        if check.hz is not None:
             message = (
-                f"the tick's rate is measured ({ticks.hz:.3f} Hz): the check proves only that it is regular"
+                f"the tick's rate is measured ({check.hz:.3f} Hz): the check proves only that it is regular"
             )
         yield ReadingWarning(code="check_measured", message=message)
-    elif ticks.chance_share > 0.9 and ticks.seen is not None:
+    elif check.chance_share > 0.9 and check.seen is not None:
         yield ReadingWarning(
             code="check_weak",
             message=(
-                f"interruptions fill the time: {share_text(ticks.chance_share)} of the tick slots would be "
+                f"interruptions fill the time: {share_text(check.chance_share)} of the tick slots would be "
                 "held without any tick, so the check proves little"
             ),
         )
-    if not window.provisional:
-        yield from tick_caveats(tick, expected=ticks.expected, verdict=ticks.verdict)
 
 
-def tick_caveats(tick: Tick | None, *, expected: int | None, verdict: str) -> Iterator[ReadingWarning]:
-    """What a tick's cost lacks, where ticks were ``expected``."""
-    if tick is not None and expected and verdict != "stopped" and tick.spread.n < BEYOND:
+def _of_tick(analysis: Analysis) -> Iterator[ReadingWarning]:
+    tick, check = analysis.tick, analysis.check
+    # An early look cannot hold many.
+    if tick is None or not check.expected or check.verdict == "stopped" or analysis.window.provisional:
+        return
+    if tick.spread.n < BEYOND:
         alone = "1 tick stands" if tick.spread.n == 1 else f"{tick.spread.n} ticks stand"
         message = f"only {alone} alone in an interruption: too few to say what one costs"
-        yield ReadingWarning(code=FEW_TICKS, message=message)
+        yield ReadingWarning(code="few_ticks", message=message)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickmon.analysis.readings import Check
 from tickmon.windows import RowChange
 
 
@@ -28,17 +27,11 @@ def verdict_of(
     return "missing" if expected - seen > lost else "unknown"
 
 
-def check_of(
-    interrupts: Sequence[RowChange], *, expected: int | None, seen: int | None, basis: str, verdict: str
-) -> Check:
-    """The check with the kernel's own count beside it, which is an upper bound and no part of the verdict."""
+def timer_count(interrupts: Sequence[RowChange]) -> tuple[int | None, str | None]:
+    """What the kernel counted itself, and in which row; both None where no row counts its timer's interrupts.
+
+    All of them on that CPU: an upper bound of its ticks, and no part of the verdict.
+    """
     timers = [change for change in interrupts if change.timer]
     most = max(timers, key=lambda change: change.count, default=None)
-    return Check(
-        expected=expected,
-        seen=seen,
-        kernel=most.count if most else None,
-        kernel_row=most.timer if most else None,
-        basis=basis,
-        verdict=verdict,
-    )
+    return (None, None) if most is None else (most.count, most.timer)

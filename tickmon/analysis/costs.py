@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.causes import origin_of
-from tickmon.analysis.readings import Tick, Train, Worst
+from tickmon.analysis.check import timer_count
+from tickmon.analysis.readings import Check, Tick, Train, Worst
 from tickmon.analysis.sources import Shares
 from tickmon.analysis.spread import Spread, spread_of
 from tickmon.analysis.ticks import Ticks
@@ -46,6 +47,22 @@ def tick_cost(
         jitter_ns=jitter_ns,
         spread=spread,
         overhead_share=overhead_share(window, spread),
+    )
+
+
+def check_of(window: Window, ticks: Ticks) -> Check:
+    """The ticks that were due against those that were seen, beside what the kernel counted itself."""
+    kernel, kernel_row = timer_count(window.interrupts)
+    return Check(
+        expected=ticks.expected,
+        seen=ticks.seen,
+        kernel=kernel,
+        kernel_row=kernel_row,
+        basis=ticks.basis,
+        verdict=ticks.verdict,
+        hz=ticks.hz,
+        faster_hz=ticks.faster_hz,
+        chance_share=ticks.chance_share,
     )
 
 

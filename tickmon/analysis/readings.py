@@ -43,6 +43,23 @@ class Check:
     """``kernel``, ``option`` or ``measured``."""
     verdict: str
     """``ok``, ``missing``, ``extra``, ``stopped`` or ``unknown``."""
+    hz: float | None = None
+    """The rate that the slots are due at; None where none is known."""
+    faster_hz: float | None = None
+    """A train at the tick's phase runs at this rate, not at ``hz``."""
+    chance_share: float = 0.0
+    """Of slots that would be held without any tick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchCounts:
+    """How often the sampler was switched out, by what is known of when."""
+
+    dated: int
+    unplaced: int
+    """Of the dated ones those that lie in no interruption that is known. A few are normal."""
+    undated: int | None
+    """None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,6 +137,7 @@ class Analysis:
     """Of all the interruptions' gaps (loop method: of the samples)."""
     tick: Tick | None
     check: Check
+    switches: SwitchCounts
     trains: tuple[Train, ...]
     """With the kernel's own, where it was found, first."""
     sources: tuple[Source, ...]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tickmon.analysis.caveats import FEW_TICKS, gravest_first, sampler_caveats, tick_caveats
+from tickmon.analysis.caveats import caveats, gravest_first
 from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
-from tickmon.analysis.readings import Analysis, Check, Source, Tick, Train
+from tickmon.analysis.readings import Analysis, Check, Source, SwitchCounts, Tick, Train
 from tickmon.analysis.spread import Spread, sum_of
-from tickmon.windows import INTERRUPTION, SWITCH, Method, Window
+from tickmon.windows import INTERRUPTION, SWITCH, Exclusion, Method, Window
 
 EXCLUSIONS = 1000
 """So many are listed; a counter that goes back all the time must not fill the memory."""
@@ -93,10 +93,8 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     )
     worst = sorted((*before.worst, *shifted), key=lambda one: -one.gap_cycles)[:WORST]
     verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
-    tick = _joined_tick(before.tick, after.tick, window)
-    check = _joined_check(before.check, after.check, window)
     doubtful = [verdict for verdict in verdicts if verdict.holds is False]
-    return Analysis(
+    joined = Analysis(
         window=window,
         tsc_hz=after.tsc_hz,
         baseline_cycles=baseline_cycles,
@@ -111,22 +109,17 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         overhead_cycles=spread.overhead_cycles(baseline_cycles),
         overhead_share=overhead_share(window, spread),
         spread=spread,
-        tick=tick,
-        check=check,
+        tick=_joined_tick(before.tick, after.tick, window),
+        check=_joined_check(before.check, after.check, window),
+        switches=_joined_switches(before.switches, after.switches),
         trains=_joined_trains(before.trains, after.trains, window),
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
         worst=tuple(worst),
-        warnings=gravest_first(
-            (
-                # What depends on the whole run is said of it anew, and before what single windows said.
-                *sampler_caveats(window, after.tsc_hz),
-                *tick_caveats(tick, expected=check.expected, verdict=check.verdict),
-                *(w for w in (*before.warnings, *after.warnings) if w.code != FEW_TICKS),
-            )
-        ),
+        warnings=(),
     )
+    return replace(joined, warnings=caveats(joined))
 
 
 def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
@@ -139,7 +132,19 @@ def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
         excluded=tuple(excluded),
     )
     joined = merge((before, moved))
-    return replace(joined, excluded=joined.excluded[:EXCLUSIONS])
+    return replace(
+        joined,
+        # Of the clocks only the ends, and every warning once: the run's own numbers are said of it anew.
+        clocks=(joined.clocks[0], joined.clocks[-1]),
+        excluded=_bounded(joined.excluded),
+        warnings=gravest_first(joined.warnings),
+    )
+
+
+def _bounded(excluded: Sequence[Exclusion]) -> tuple[Exclusion, ...]:
+    """At most ``EXCLUSIONS``: those that took time first, of which there are few."""
+    first = sorted(excluded, key=lambda exclusion: exclusion.code == "backwards")[:EXCLUSIONS]
+    return tuple(sorted(first, key=lambda exclusion: exclusion.start_cycles))
 
 
 def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tick | None:
@@ -157,8 +162,10 @@ def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tic
 
 def _joined_check(before: Check, after: Check, window: Window) -> Check:
     checks = (before, after)
-    expected = _sum_known([check.expected for check in checks])
-    seen = _sum_known([check.seen for check in checks])
+    # Where it is not known how many were seen, nothing is known of how many were missing.
+    judged = [check for check in checks if check.seen is not None] or checks
+    expected = _sum_known([check.expected for check in judged])
+    seen = _sum_known([check.seen for check in judged])
     tick = window.segment.kernel_tick
     if expected is None or seen is None:
         verdict = "unknown"
@@ -179,10 +186,23 @@ def _joined_check(before: Check, after: Check, window: Window) -> Check:
     return Check(
         expected=expected,
         seen=seen,
-        kernel=_sum_known([check.kernel for check in checks]),
+        # An upper bound only as long as nothing is missing in it.
+        kernel=None if before.kernel is None or after.kernel is None else before.kernel + after.kernel,
         kernel_row=before.kernel_row or after.kernel_row,
         basis=after.basis,
         verdict=verdict,
+        hz=after.hz or before.hz,
+        faster_hz=after.faster_hz or before.faster_hz,
+        chance_share=_weighted(*((check.chance_share, check.expected or 0) for check in checks)) or 0.0,
+    )
+
+
+def _joined_switches(before: SwitchCounts, after: SwitchCounts) -> SwitchCounts:
+    undated = (before.undated, after.undated)
+    return SwitchCounts(
+        dated=before.dated + after.dated,
+        unplaced=before.unplaced + after.unplaced,
+        undated=None if None in undated else _sum_known(undated),
     )
 
 
