@@ -97,7 +97,7 @@ def test_line_is_drawn_through_members_not_through_what_follows_them() -> None:
     assert 3_000 < line.reach_ns < 8_000
 
 
-@pytest.mark.parametrize("factor", [2, 3, 5, 7, 1 / 2, 1 / 3, 1 / 5, 1 / 7])
+@pytest.mark.parametrize("factor", [2, 3, 5, 7, 1 / 2, 1 / 3, 1 / 5, 1 / 7, 2 / 3, 3 / 2, 17 / 4])
 def test_rate_is_put_right(factor: float) -> None:
     rng = np.random.default_rng(5)
     starts_ns = slots(200.0, 8) + rng.normal(0, 1_000, 1600)

@@ -150,10 +150,11 @@ def at_right_rate(view: View, times: Timetable) -> Timetable | None:
             break
     else:
         return None
-    if every == 1:
-        return at_fastest_rate(view, times)
-    slower = times.slower(every, float(found.slots_ns[turn]))
-    return fitted(view, slower) or slower
+    if every > 1:
+        slower = times.slower(every, float(found.slots_ns[turn]))
+        times = fitted(view, slower) or slower
+    # A third of its slots may have been proposed at twice their rate.
+    return at_fastest_rate(view, times)
 
 
 def _likely_turns(found: Fill, most: int) -> list[int]:
