@@ -55,10 +55,15 @@ class Desk:
             assert time.monotonic() < end_s, f"this never came; the screen shows:\n{self.text}"
             await self.pilot.pause(0.01)
 
+    async def hand_on(self, *events: Any, source: ScriptedSource | None = None) -> None:
+        """Has a source, or else the newest, hand on events, and waits until the app was told of them."""
+        await asyncio.to_thread((source or self.source).give, *events)
+        assert await asyncio.to_thread(self.app.feed.wait_idle, 20)
+        await self.pilot.pause()
+
     async def give(self, *events: Any) -> None:
         """Has the newest source hand on events, and waits until they are drawn."""
-        await asyncio.to_thread(self.source.give, *events)
-        await self.pilot.pause()
+        await self.hand_on(*events)
         self.app.draw()
         await self.pilot.pause()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -121,10 +120,13 @@ async def test_the_gravest_warning_is_shown_with_how_many_there_are(at: Desk) ->
 
 
 @on_screen(disturbance="tickmon itself shares a core with CPU 3")
-async def test_a_screen_that_cannot_keep_away_says_so(at: Desk) -> None:
+async def test_a_screen_that_cannot_keep_away_says_so_in_snapshots_too(at: Desk) -> None:
     await at.windows(1)
     assert at.kept_away == [3]
     assert "!  tickmon itself shares a core with CPU 3" in at.part("message")
+    await at.press("s")
+    await at.until(lambda: len(at.saved) == 1)
+    assert [warning.code for warning in at.saved[0].warnings] == ["near"]
 
 
 @on_screen()
@@ -162,8 +164,7 @@ async def test_news_of_the_cpu_that_was_left_are_not_shown(at: Desk) -> None:
     await at.press("1")
     old = at.source
     assert "overhead" in at.part("figures")
-    await asyncio.to_thread(old.give, *scripted_windows(old.segment, 3)[1:])
-    await at.pilot.pause()
+    await at.hand_on(*scripted_windows(old.segment, 3)[1:], source=old)
     assert "CPU 1" in at.part("title")
     assert "host tick" not in at.part("sources")
     await at.opened(2)
@@ -407,8 +408,8 @@ async def test_the_loop_method_says_whether_its_baseline_holds(at: Desk) -> None
     await at.windows(3)
     figures = at.part("figures")
     assert "11,000 samples of 6,800 iterations" in figures
-    assert "hold" in figures or "cannot be judged" in figures
-    assert "all samples" in at.part("histogram") or "the others" in at.part("histogram")
+    assert "DOES NOT HOLD here" in figures
+    assert "the others" in at.part("histogram")
 
 
 @on_screen()
@@ -518,8 +519,7 @@ async def test_readings_that_come_faster_are_drawn_once_a_second(at: Desk) -> No
     show = at.app.main.show
     at.app.main.show = lambda view: drawn.append(view) or show(view)  # type: ignore[method-assign, func-returns-value]
     begun_s = time.monotonic()
-    await asyncio.to_thread(at.source.give, *scripted_windows(at.source.segment, 20))
-    await at.pilot.pause()
+    await at.hand_on(*scripted_windows(at.source.segment, 20))
     assert 1 <= len(drawn) <= 1 + (time.monotonic() - begun_s) / 0.9
 
 
@@ -528,8 +528,7 @@ async def test_no_frame_is_drawn_while_the_terminal_is_behind(at: Desk) -> None:
     await at.windows(1)
     frames = at.app._frames
     frames._drawn_s, frames._backlog = 0.0, lambda: 3
-    await asyncio.to_thread(at.source.give, *scripted_windows(at.source.segment, 2)[1:])
-    await at.pilot.pause()
+    await at.hand_on(*scripted_windows(at.source.segment, 2)[1:])
     assert "250 ticks" in at.part("figures")
     frames._backlog = lambda: 0
     await at.until(lambda: "500 ticks" in at.part("figures"))

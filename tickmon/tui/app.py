@@ -27,8 +27,9 @@ from tickmon.machine.cpus import Cpus
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
-from tickmon.tui.feed import Fault, Feed, News
+from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
+from tickmon.tui.reader import Fault, News
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.help import Help

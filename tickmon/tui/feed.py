@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tickmon.analysis import analyse
-from tickmon.analysis.clocks import Clocks
-from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.errors import TickmonError
-from tickmon.tui.view import Reading
-from tickmon.windows import Ended, Event, OpenGap, Settings, Window, WindowSource
+from tickmon.tui.reader import Fault, News, Reader
+from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
 
 CONTINUES = ("settings", "jump")
 """Reasons for a new source after which what is remembered stays: the same CPU by the same method."""
@@ -23,24 +21,6 @@ class OpenSource(Protocol):
 
     def __call__(self, settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
         """The source; nothing runs before its ``start``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Disturbance:
-    """Why the screen's own threads may disturb the CPU now sampled; None: they cannot."""
-
-    words: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An error of tickmon's own, not of the machine."""
-
-    error: Exception
-
-
-News = Reading | OpenGap | Ended | Disturbance | Fault
-"""What the feed tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +35,8 @@ class Feed:
     """Opens and stops sources one after another; only the newest request counts.
 
     Stopping a source waits for its sampler, so all of that happens in the feed's own thread and never on
-    the event loop of the screen. Windows are analysed in the thread of the source that made them. Nothing
-    here needs Textual, so the first sampler is at work while that is being loaded.
+    the event loop of the screen; readings are made in a thread beside it. Nothing here needs Textual, so
+    the first sampler is at work while that is being loaded.
     """
 
     def __init__(self, *, open_source: OpenSource, keep_away: Callable[[int], str | None]) -> None:
@@ -73,8 +53,7 @@ class Feed:
         self._settled = threading.Event()
         self._segment = 0
         self._window = 0
-        self._clocks = Clocks()
-        self._trend = NO_TREND
+        self._reader = Reader(self._tell)
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self._excepthook = threading.excepthook
 
@@ -101,20 +80,27 @@ class Feed:
         if self._thread.ident is None:
             threading.excepthook = self._on_thread_error
             self._thread.start()
+            self._reader.start()
         return self._turn
 
     def wait_settled(self, timeout_s: float) -> bool:
         """Waits until the newest request was carried out; False when that took too long."""
         return self._settled.wait(timeout_s)
 
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Waits until all that came from the source was told; False when that took too long."""
+        return self._reader.wait_idle(timeout_s)
+
     def close(self, timeout_s: float) -> None:
-        """Stops what runs and ends the thread, but waits no longer than ``timeout_s``."""
+        """Stops what runs and ends the threads, but waits no longer than ``timeout_s``."""
         threading.excepthook = self._excepthook
         with self._changed:
             self._closing = True
             self._changed.notify()
+        end_s = time.monotonic() + timeout_s
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+        self._reader.close(max(0.0, end_s - time.monotonic()))
 
     def _on_thread_error(self, failed: threading.ExceptHookArgs) -> None:
         """An error that no thread expected, of a source or of the screen, must not pass unseen."""
@@ -147,19 +133,18 @@ class Feed:
                 source = self._open(request, request.settings)
 
     def _open(self, request: _Request, settings: Settings) -> WindowSource | None:
-        # No source runs now, so no other thread uses these.
+        # No source runs now, so no other thread uses this.
         self._segment += 1
-        self._clocks = Clocks()
-        if request.reason not in CONTINUES:
-            self._trend = NO_TREND
         try:
-            self._tell(request.turn, Disturbance(self._keep_away(settings.cpu)))
+            nearness = self._keep_away(settings.cpu)
+            near = () if nearness is None else (ReadingWarning(code="near", message=nearness),)
+            self._reader.begin(request.turn, forget=request.reason not in CONTINUES, warnings=near)
             source = self._open_source(
                 settings, segment=self._segment, first_window=self._window + 1, reason=request.reason
             )
             source.start(lambda event: self._hear(request.turn, event))
         except TickmonError as error:
-            self._tell(request.turn, Ended(error=str(error)))
+            self._reader.take(request.turn, Ended(error=str(error)))
             return None
         except Exception as error:
             self._tell(request.turn, Fault(error))
@@ -167,17 +152,7 @@ class Feed:
         return source
 
     def _hear(self, turn: int, event: Event) -> None:
-        """Called by the source, from its thread."""
-        try:
-            self._tell(turn, self._read(event) if isinstance(event, Window) else event)
-        except Exception as error:
-            self._tell(turn, Fault(error))
-
-    def _read(self, window: Window) -> Reading:
-        analysis, clocks = analyse(window, self._clocks)
-        trend = extend(self._trend, analysis)
-        if not window.provisional:
-            # An early look is seen again as a part of the whole window, so it must leave no trace.
-            self._clocks, self._trend, self._window = clocks, trend, window.window
-            self._segment = window.segment.segment
-        return Reading(analysis=analysis, trend=trend)
+        """Called by the source, from its thread, which also empties a ring: nothing here may take long."""
+        if isinstance(event, Window) and not event.provisional:
+            self._window, self._segment = event.window, event.segment.segment
+        self._reader.take(turn, event)

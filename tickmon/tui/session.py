@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from tickmon.machine.cpus import Cpus
-from tickmon.tui.feed import CONTINUES, Disturbance, News
+from tickmon.tui.feed import CONTINUES
 from tickmon.tui.plots import Axis
+from tickmon.tui.reader import News
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.histogram import axis_for
 from tickmon.windows import Ended, OpenGap, Settings
@@ -43,7 +44,6 @@ class Session:
         self._latest: Reading | None = None
         self._axis: Axis | None = None
         self._open_gap: OpenGap | None = None
-        self._disturbance: str | None = None
 
     def runs_on(self, cpu: int) -> bool:
         """Something runs, and on that CPU: it has been entered."""
@@ -71,7 +71,7 @@ class Session:
         self.running = self.settings
         self.reason = ""
         self.status = f"starting on CPU {self.settings.cpu} …"
-        self.ended = self._open_gap = self._disturbance = None
+        self.ended = self._open_gap = None
 
     def go_back(self) -> None:
         """What was chosen shall not be opened after all."""
@@ -104,9 +104,6 @@ class Session:
             case Ended():
                 self.halt(news.error or "there is nothing more to come")
                 return True
-            case Disturbance():
-                self._disturbance = news.words
-                return False
             case Reading():
                 first = self._latest is None
                 self._latest = news
@@ -136,7 +133,6 @@ class Session:
             paused_age_s=age_s,
             open_gap=self._open_gap if not self.reason else None,
             ended=self.ended if not self.reason else None,
-            disturbance=self._disturbance,
             in_cycles=self.in_cycles,
             ascii_only=self._ascii_only,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from tickmon.tui.feed import News
+from tickmon.tui.reader import News
 from tickmon.tui.view import Reading
 from tickmon.windows import OpenGap
 

@@ -50,8 +50,6 @@ class View:
     """The CPU has not run the sampler for so long, and does not now."""
     ended: str | None = None
     """Why no more windows come."""
-    disturbance: str | None = None
-    """Why the screen itself may disturb the reading."""
     in_cycles: bool = False
     """Lengths as cycles instead of times."""
     ascii_only: bool = False

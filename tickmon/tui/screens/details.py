@@ -39,10 +39,8 @@ class Details(Screen[None]):
         if reading is None:
             return "There is no reading yet."
         analysis = reading.analysis
-        warnings = [warning.message for warning in analysis.warnings]
-        if view.disturbance:
-            warnings.insert(0, view.disturbance)
-        lines = [f"{n}. {message}" for n, message in enumerate(warnings, 1)] or ["No warnings."]
+        warnings = enumerate(analysis.warnings, 1)
+        lines = [f"{n}. {warning.message}" for n, warning in warnings] or ["No warnings."]
         if analysis.baseline_verdict:
             lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
         lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]

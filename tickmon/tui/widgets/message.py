@@ -22,12 +22,10 @@ def _message(view: View) -> Row:
         return row((f" CPU {view.settings.cpu}: not running for {gap} ", "bad"), (f" since {since}", "label"))
     if view.reading is None:
         return row((f" {view.status}", "value"))
-    warnings = [w.message for w in view.reading.analysis.warnings]
-    if view.disturbance is not None:
-        warnings.insert(0, view.disturbance)
+    warnings = view.reading.analysis.warnings
     if not warnings:
         return row((" no warnings", "label"))
     return (
         Piece(f" ! 1 of {len(warnings)} " if len(warnings) > 1 else " ! ", "warn", "app.warnings"),
-        Piece(f" {warnings[0]}", "plain", "app.warnings"),
+        Piece(f" {warnings[0].message}", "plain", "app.warnings"),
     )
