@@ -13,12 +13,15 @@ from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windo
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis, Check
 from tickmon.analysis.trend import NO_TREND, extend
+from tickmon.sampling.endings import end_message
 from tickmon.tui.rows import Row
+from tickmon.tui.screens.details import details_text
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.figures import draw_figures
 from tickmon.tui.widgets.histogram import draw_histogram
 from tickmon.tui.widgets.keys import draw_keys
+from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.sources import draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
@@ -145,6 +148,24 @@ def test_the_title_gives_way_piece_by_piece() -> None:
     assert "CPU 3 · isolated · nohz_full · sibling of CPU 1 · gap · 1 s" in texts[1]
     assert "CPU 3 · isolated · nohz_full · gap · 1 s" in texts[2]
     assert all("CPU 3" in text and "LIVE" in text for text in texts)
+
+
+@pytest.mark.parametrize("end", ["killed", "lease", "moved", "orphan"])
+def test_a_sampler_that_ended_is_told_with_the_key_that_starts_another_once(end: str) -> None:
+    message = end_message(end, stage="", error=9, cpu=3, priority=0)
+    for width in (80, 200):
+        (line,) = lines(draw_message, replace(view_of(), ended=message), width=width, height=1)
+        assert line.rstrip().endswith("r starts again")
+        assert len(line) <= width
+        assert line.count("again") == 1
+    assert "ended" in line or "took the sampler off CPU 3" in line
+
+
+def test_what_has_no_room_in_the_message_line_is_told_in_the_details() -> None:
+    message = end_message("moved", stage="", error=0, cpu=3, priority=0)
+    assert message
+    assert details_text(replace(view_of(), ended=message)).startswith(f"{message}\n")
+    assert details_text(View(settings=SETTINGS, ended=message)) == message
 
 
 def test_a_pause_says_how_old_the_picture_is() -> None:

@@ -31,25 +31,29 @@ class Details(Screen[None]):
         """Textual asks for the parts."""
         yield Static(" Warnings and details", id="list-title", markup=False)
         with VerticalScroll():
-            yield Static(self._text(), markup=False)
+            yield Static(details_text(self._view), markup=False)
         yield Static(" ↑↓ scroll · Esc back", id="list-keys", markup=False)
-
-    def _text(self) -> str:
-        view, reading = self._view, self._view.reading
-        if reading is None:
-            return "There is no reading yet."
-        analysis = reading.analysis
-        warnings = enumerate(analysis.warnings, 1)
-        lines = [f"{n}. {warning.message}" for n, warning in warnings] or ["No warnings."]
-        if analysis.baseline_verdict:
-            lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
-        lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
-        lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
-        return "\n".join(lines)
 
     def action_close(self) -> None:
         """Back."""
         self.dismiss()
+
+
+def details_text(view: View) -> str:
+    """Everything that the page says of ``view``."""
+    reading = view.reading
+    ended = [] if view.ended is None else [view.ended]
+    if reading is None:
+        return "".join(ended) or "There is no reading yet."
+    analysis = reading.analysis
+    warnings = enumerate(analysis.warnings, 1)
+    lines = [*ended, ""] if ended else []
+    lines += [f"{n}. {warning.message}" for n, warning in warnings] or ["No warnings."]
+    if analysis.baseline_verdict:
+        lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
+    lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
+    lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
+    return "\n".join(lines)
 
 
 def plain(line: Row) -> str:

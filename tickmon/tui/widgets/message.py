@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from tickmon.tui.rows import Piece, Row, row
+from tickmon.tui.rows import Piece, Row, row, spread_apart
 from tickmon.tui.view import View
 from tickmon.tui.words import clock_text
 from tickmon.units import duration_text
 
+_ADVICE = "; start it again"
+"""Ends some of the reasons why a sampler ended; here it is said by the key that does it."""
 
-def draw_message(view: View, _width: int, _height: int) -> list[Row]:
+
+def draw_message(view: View, width: int, _height: int) -> list[Row]:
     """One row: why nothing comes, else an open gap, else the first warning and how many there are."""
+    if view.ended is not None:
+        again = (Piece(" r", "key", "app.restart"), Piece(" starts again ", "label", "app.restart"))
+        return [spread_apart(row((f" {view.ended.removesuffix(_ADVICE)} ", "bad")), again, width)]
     return [_message(view)]
 
 
 def _message(view: View) -> Row:
-    if view.ended is not None:
-        return row((f" {view.ended} ", "bad"), ("· r ", "key"), "starts again")
     if view.open_gap is not None and view.paused_age_s is None:
         gap = duration_text(view.open_gap.gap_s * 1e9, digits=2)
         since = clock_text(view.open_gap.since)
