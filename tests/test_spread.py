@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +24,7 @@ def binned(values: list[int]) -> Spread:
     return Spread(
         n=len(gaps),
         sum_cycles=int(gaps.sum()),
+        min_cycles=int(gaps.min()),
         max_cycles=int(gaps.max()),
         counts=count_bins(gaps),
         pieces=None,
@@ -53,7 +57,8 @@ def test_nothing_has_neither_median_nor_mean_nor_maximum() -> None:
 @given(LENGTHS, LENGTHS)
 def test_a_sum_of_spreads_is_the_spread_of_all_values(first: list[int], second: list[int]) -> None:
     added, whole = spread_from(first) + spread_from(second), spread_from(first + second)
-    assert (added.n, added.sum_cycles, added.max_cycles) == (whole.n, whole.sum_cycles, whole.max_cycles)
+    assert (added.n, added.sum_cycles) == (whole.n, whole.sum_cycles)
+    assert (added.min_cycles, added.max_cycles) == (whole.min_cycles, whole.max_cycles)
     assert added.counts.tolist() == whole.counts.tolist()
     for share in (0.5, 0.9, 0.99):
         assert added.percentile_cycles(share) == whole.percentile_cycles(share)
@@ -92,5 +97,39 @@ def test_more_values_than_are_kept_go_on_in_bins(monkeypatch: pytest.MonkeyPatch
 def test_a_value_in_the_last_bin_has_a_percentile() -> None:
     counts = np.zeros(BINS, np.int64)
     counts[-1] = 1
-    spread = Spread(n=1, sum_cycles=2**62, max_cycles=None, counts=counts, pieces=None)
+    spread = Spread(n=1, sum_cycles=2**62, min_cycles=None, max_cycles=None, counts=counts, pieces=None)
     assert spread.median_cycles == int(bin_edges_cycles()[-1])
+
+
+def test_an_extreme_that_one_part_does_not_know_is_not_known_of_the_sum() -> None:
+    known, rough = spread_from([10, 20]), replace(binned([15]), min_cycles=None, max_cycles=None)
+    for added in (known + rough, rough + known):
+        assert (added.min_cycles, added.max_cycles) == (None, None)
+    assert ((known + NOTHING).min_cycles, (NOTHING + known).max_cycles) == (10, 20)
+
+
+def test_values_of_ever_so_many_sums_lie_in_few_pieces_and_are_seldom_copied() -> None:
+    total, copied, rng = NOTHING, 0, np.random.default_rng(1)
+    for _ in range(20_000):
+        before = total.pieces or ()
+        total += spread_of(rng.integers(1, 1000, rng.integers(0, 8)))
+        assert total.pieces is not None
+        copied += sum(len(piece) for piece in total.pieces if all(piece is not old for old in before))
+        assert len(total.pieces) <= math.log2(max(total.n, 1)) + 1
+    assert sum(len(piece) for piece in total.pieces or ()) == total.n
+    assert copied <= total.n * (math.log2(total.n) + 1)
+
+
+def test_a_small_sum_is_not_begun_by_copying_a_large_piece() -> None:
+    large = spread_from(list(range(1000)))
+    assert large.pieces is not None
+    added = large + spread_from([1]) + spread_from([2])
+    assert added.pieces is not None
+    assert added.pieces[0] is large.pieces[0]
+
+
+def test_a_spread_without_its_single_lengths_has_the_same_sums() -> None:
+    spread = spread_from([10, 20, 1_000_000])
+    rough = spread.binned()
+    assert not rough.exact
+    assert (rough.n, rough.sum_cycles, rough.min_cycles, rough.max_cycles) == (3, 1_000_030, 10, 1_000_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ import pytest
 
 from tests.making import Life, make_segment, make_tick, make_window, simulate, simulate_loop
 from tickmon.analysis import Clocks, analyse, merge
+from tickmon.analysis import total as total_module
 from tickmon.analysis.readings import Analysis
+from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.windows import Exclusion, ReadingWarning, Window
 
@@ -237,6 +240,42 @@ def test_ticks_that_are_few_in_each_window_may_be_enough_in_the_run() -> None:
     first, _ = analyse(windows[0], Clocks())
     assert "few_ticks" in [warning.code for warning in first.warnings]
     assert "few_ticks" not in [warning.code for warning in sum_up(windows).analysis.warnings]
+
+
+def spreads_of(run: Analysis) -> list[Spread]:
+    assert run.tick is not None
+    sources = [source.spread for source in run.sources]
+    return [run.spread, run.tick.spread, *sources, *(train.spread for train in run.trains)]
+
+
+def test_lengths_of_a_long_run_lie_in_few_pieces() -> None:
+    window = make_window([(1_000 * at, 500 + at) for at in range(1, 6)], end_cycles=100_000)
+    analysis, _ = analyse(window, Clocks())
+    total = NO_TOTAL
+    for number in range(5_000):
+        total = add(total, analysis)
+        if number % 499 == 0:
+            assert total.analysis is not None
+            pieces = total.analysis.spread.pieces
+            assert pieces is not None
+            assert len(pieces) <= math.log2(5 * number + 5) + 1
+    run = total.summary().analysis
+    assert run.spread.n == sum(source.spread.n for source in run.sources) == 25_000
+    assert (run.spread.median_cycles, run.spread.min_cycles) == (503, 501)
+    assert len(run.window.clocks) == 2
+
+
+def test_all_spreads_of_a_run_together_are_bounded_and_the_costliest_go_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    windows = simulate(LIVELY, ends_ns=[1e9, 2e9, 3e9])
+    sizes = [spread.n for spread in spreads_of(sum_up(windows).analysis)]
+    bound = sum(sizes) - max(sizes)
+    monkeypatch.setattr(total_module, "KEEP_IN_ALL", bound)
+    spreads = spreads_of(sum_up(windows).analysis)
+    assert [spread.n for spread in spreads] == sizes
+    assert [spread.exact for spread in spreads] == [n < max(sizes) for n in sizes]
+    assert sum(len(piece) for spread in spreads for piece in spread.pieces or ()) <= bound
 
 
 def test_endless_exclusions_are_listed_only_up_to_a_bound_but_all_are_counted() -> None:

@@ -52,6 +52,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     spread = Spread(
         n=window.interruptions,
         sum_cycles=window.gap_sum_cycles,
+        min_cycles=int(gaps_cycles.min()) if len(gaps_cycles) and not window.lost else None,
         max_cycles=window.max_cycles if window.interruptions else None,
         counts=window.counts,
         pieces=None if window.lost else (gaps_cycles,),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.histogram import BINS, bins_of
 from tickmon.analysis.readings import Source
-from tickmon.analysis.spread import Spread
+from tickmon.analysis.spread import Spread, spread_of
 from tickmon.windows import Window
 
 
@@ -61,7 +61,7 @@ def share_out(
     found: list[tuple[int, Source]] = []
     for index, cause in enumerate(everything):
         mine = label == index
-        spread = _spread(gaps_cycles[mine], counts[index])
+        spread = spread_of(gaps_cycles[mine], counts=counts[index])
         spreads.append(spread)
         if spread.n:
             parts = tuple(dict.fromkeys(c.name for c in causes if np.any(c.inside & mine)))
@@ -94,22 +94,13 @@ def _source(cause: Cause, parts: tuple[str, ...], spread: Spread, baseline_cycle
     )
 
 
-def _spread(gaps_cycles: NDArray[np.int64], counts: NDArray[np.int64]) -> Spread:
-    return Spread(
-        n=len(gaps_cycles),
-        sum_cycles=int(gaps_cycles.sum()),
-        max_cycles=int(gaps_cycles.max()) if len(gaps_cycles) else None,
-        counts=counts,
-        pieces=(gaps_cycles,),
-    )
-
-
 def _lost(window: Window, gaps_cycles: NDArray[np.int64], known_counts: NDArray[np.int64]) -> Spread:
     """What the window's exact sums say about the interruptions whose detail is missing."""
     known = gaps_cycles.max(initial=-1) == window.max_cycles
     return Spread(
         n=window.lost,
         sum_cycles=window.gap_sum_cycles - int(gaps_cycles.sum()),
+        min_cycles=None,
         max_cycles=None if known else window.max_cycles,
         counts=np.maximum(window.counts - known_counts, 0),
         pieces=None,

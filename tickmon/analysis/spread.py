@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,14 @@ class Spread:
 
     n: int
     sum_cycles: int
+    min_cycles: int | None
+    """None when there are none, or when the shortest is not known."""
     max_cycles: int | None
     """None when there are none, or when the longest is not known."""
     counts: NDArray[np.int64] = field(repr=False)
     """By bin, shape ``(BINS,)``; they add up to ``n``."""
     pieces: tuple[NDArray[np.int64], ...] | None = field(repr=False)
-    """All ``n`` lengths, in no order; None when some are not known any more."""
+    """All ``n`` lengths, in no order and in few arrays; None when some are not known any more."""
 
     @property
     def exact(self) -> bool:
@@ -60,6 +62,10 @@ class Spread:
         """The 99th percentile."""
         return self.percentile_cycles(0.99)
 
+    def binned(self) -> Spread:
+        """The same without its single lengths."""
+        return replace(self, pieces=None)
+
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
         return self.sum_cycles - self.n * (baseline_cycles or 0)
@@ -81,13 +87,14 @@ class Spread:
         return int(middle if self.max_cycles is None else min(middle, self.max_cycles))
 
 
-def spread_of(gap_cycles: NDArray[np.int64]) -> Spread:
-    """The spread of these lengths (shape ``(n,)``, cycles)."""
+def spread_of(gap_cycles: NDArray[np.int64], *, counts: NDArray[np.int64] | None = None) -> Spread:
+    """The spread of these lengths (shape ``(n,)``, cycles). ``counts`` by bin may be known already."""
     return Spread(
         n=len(gap_cycles),
         sum_cycles=int(gap_cycles.sum()),
+        min_cycles=int(gap_cycles.min()) if len(gap_cycles) else None,
         max_cycles=int(gap_cycles.max()) if len(gap_cycles) else None,
-        counts=count_bins(gap_cycles),
+        counts=count_bins(gap_cycles) if counts is None else counts,
         pieces=(gap_cycles,),
     )
 
@@ -97,14 +104,40 @@ def sum_of(spreads: Sequence[Spread]) -> Spread:
     n = sum(spread.n for spread in spreads)
     pieces: tuple[NDArray[np.int64], ...] | None = None
     if n <= KEEP_VALUES and all(spread.exact for spread in spreads):
-        pieces = tuple(piece for spread in spreads for piece in spread.pieces or () if len(piece))
+        pieces = _few([piece for spread in spreads for piece in spread.pieces or ()])
     return Spread(
         n=n,
         sum_cycles=sum(spread.sum_cycles for spread in spreads),
-        max_cycles=max((s.max_cycles for s in spreads if s.max_cycles is not None), default=None),
+        min_cycles=_extreme(min, [spread.min_cycles for spread in spreads if spread.n]),
+        max_cycles=_extreme(max, [spread.max_cycles for spread in spreads if spread.n]),
         counts=sum((spread.counts for spread in spreads), start=np.zeros(BINS, np.int64)),
         pieces=pieces,
     )
+
+
+def _extreme(of: Callable[[Iterable[int]], int], values: Sequence[int | None]) -> int | None:
+    """None when one of ``values`` is not known, or when there are none."""
+    known = [value for value in values if value is not None]
+    return of(known) if known and len(known) == len(values) else None
+
+
+def _few(pieces: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
+    """The same values in pieces each of which is at least twice as long as the next.
+
+    So there are no more than the logarithm of how many values there are; and as in a binary counter, where
+    what is added mostly changes the last digits, a value that was added to a long sum is hardly ever copied.
+    """
+    groups: list[list[NDArray[np.int64]]] = []
+    sizes: list[int] = []
+    for piece in pieces:
+        group, size = [piece], len(piece)
+        while sizes and sizes[-1] < 2 * size:
+            group = [*groups.pop(), *group]
+            size += sizes.pop()
+        if size:
+            groups.append(group)
+            sizes.append(size)
+    return tuple(group[0] if len(group) == 1 else np.concatenate(group) for group in groups)
 
 
 NOTHING = spread_of(np.zeros(0, np.int64))

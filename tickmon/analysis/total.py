@@ -13,11 +13,14 @@ from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
 from tickmon.analysis.readings import Analysis, Check, Source, SwitchCounts, Tick, Train
-from tickmon.analysis.spread import Spread, sum_of
+from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.windows import INTERRUPTION, SWITCH, Exclusion, Method, Window
 
 EXCLUSIONS = 1000
 """So many are listed; a counter that goes back all the time must not fill the memory."""
+
+KEEP_IN_ALL = 3 * KEEP_VALUES
+"""So many lengths are kept one by one in all spreads of a run together; the costliest to keep go first."""
 
 _SAME_TRAIN_SHARE = 1e-3
 """Trains of one origin whose rates differ by less are one: its fit gets finer from window to window."""
@@ -119,7 +122,29 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         worst=tuple(worst),
         warnings=(),
     )
-    return replace(joined, warnings=caveats(joined))
+    return _within_memory(replace(joined, warnings=caveats(joined)))
+
+
+def _within_memory(analysis: Analysis) -> Analysis:
+    """``analysis`` without the single lengths of its largest spreads, where there are too many in all."""
+    tick, sources, trains = analysis.tick, analysis.sources, analysis.trains
+    parts = (analysis, *sources, *trains, *((tick,) if tick else ()))
+    sizes = sorted(part.spread.n for part in parts if part.spread.exact)
+    if sum(sizes) <= KEEP_IN_ALL:
+        return analysis
+    while sum(sizes) > KEEP_IN_ALL:
+        most = sizes.pop() - 1
+
+    def kept(spread: Spread) -> Spread:
+        return spread if spread.n <= most else spread.binned()
+
+    return replace(
+        analysis,
+        spread=kept(analysis.spread),
+        tick=replace(tick, spread=kept(tick.spread)) if tick else None,
+        sources=tuple(replace(source, spread=kept(source.spread)) for source in sources),
+        trains=tuple(replace(train, spread=kept(train.spread)) for train in trains),
+    )
 
 
 def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:

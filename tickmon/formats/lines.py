@@ -169,7 +169,7 @@ def _members(analysis: Analysis) -> Line:
         "gap_sum_cycles": window.gap_sum_cycles,
         "overhead_cycles": analysis.overhead_cycles,
         "overhead_share": analysis.overhead_share,
-        "min_cycles": _smallest_cycles(spread),
+        "min_cycles": spread.min_cycles,
         "median_cycles": spread.median_cycles,
         "p90_cycles": spread.percentile_cycles(0.9),
         "p99_cycles": spread.p99_cycles,
@@ -214,15 +214,6 @@ def _histogram(segment: Segment, counts: NDArray[np.int64]) -> Line:
         "edges_cycles": edges_cycles.tolist(),
         "counts": [int(counts[:first].sum()), *inner, int(counts[last:].sum())],
     }
-
-
-def _smallest_cycles(spread: Spread) -> int | None:
-    """Of the interruptions: the baseline is the smallest of all gaps."""
-    if not spread.n:
-        return None
-    if spread.pieces is None:
-        return int(bin_edges_cycles()[np.flatnonzero(spread.counts)[0]])
-    return min(int(piece.min()) for piece in spread.pieces if len(piece))
 
 
 def _spread(spread: Spread) -> Line:
