@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -14,13 +14,16 @@ from tickmon.units import tick_period_ns
 from tickmon.windows import (
     INTERRUPTION,
     SWITCH,
+    TRACED,
     ClockReading,
     Exclusion,
+    KernelEvent,
     KernelTick,
     Method,
     ReadingWarning,
     RowChange,
     Segment,
+    Trace,
     Window,
 )
 
@@ -130,6 +133,24 @@ def make_window(
         excluded_count=len(excluded),
         switches_lost=switches_lost,
         warnings=warnings,
+    )
+
+
+def make_trace(
+    *events: tuple[int, KernelEvent, str | None],
+    lost: int = 0,
+    known: Iterable[KernelEvent] = KernelEvent,
+    uncertain_cycles: int = 0,
+) -> Trace:
+    """What the kernel traced: when (cycles from the origin, ascending), what, and its name."""
+    names = tuple(dict.fromkeys(name for _at, _event, name in events if name is not None))
+    rows = [(at, event, -1 if name is None else names.index(name)) for at, event, name in events]
+    return Trace(
+        events=np.array(rows, TRACED),
+        names=names,
+        lost=lost,
+        events_known=frozenset(known),
+        uncertain_cycles=uncertain_cycles,
     )
 
 

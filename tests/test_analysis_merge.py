@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.making import make_segment, make_window, simulate
+from tests.making import make_segment, make_trace, make_window, simulate
 from tickmon.analysis import merge
-from tickmon.windows import Exclusion, ReadingWarning, RowChange
+from tickmon.windows import Exclusion, KernelEvent, ReadingWarning, RowChange
 
 COARSE = ReadingWarning(code="coarse_counter", message="coarse")
 MIXED = ReadingWarning(code="tick_cost_mixed", message="mixed")
@@ -70,6 +70,27 @@ def test_switches_that_are_not_dated_in_one_part_are_not_dated_in_the_whole() ->
     assert merge([dated, undated]).switches is None
     assert merge([dated, undated]).switch_count == 4
     assert merge([dated, replace(undated, switch_count=None)]).switch_count is None
+
+
+def test_traces_are_joined_and_know_what_is_known_of_all_parts() -> None:
+    first = make_trace((10, KernelEvent.SWITCH, "sh"), (20, KernelEvent.RESUME, None), lost=1)
+    irqs = frozenset({KernelEvent.IRQ_ENTRY, KernelEvent.SWITCH})
+    second = make_trace(
+        (110, KernelEvent.IRQ_ENTRY, "9 disk"),
+        (120, KernelEvent.SWITCH, "sh"),
+        lost=2,
+        known=irqs,
+        uncertain_cycles=7,
+    )
+    before = replace(make_window(end_cycles=100), trace=first)
+    after = replace(make_window(start_cycles=100, end_cycles=200), trace=second)
+    whole = merge([before, after]).trace
+    assert whole is not None
+    named = [(at, whole.names[name] if name >= 0 else None) for at, _event, name in whole.events.tolist()]
+    assert named == [(10, "sh"), (20, None), (110, "9 disk"), (120, "sh")]
+    assert (whole.lost, whole.events_known, whole.uncertain_cycles) == (3, irqs, 7)
+    assert second.events["name"].tolist() == [0, 1]
+    assert merge([before, replace(after, trace=None)]).trace is None
 
 
 def test_extremes_are_of_the_parts_that_have_any() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +21,10 @@ INTERRUPTION = np.dtype([("start_cycles", np.int64), ("gap_cycles", np.int64)])
 
 SWITCH = np.dtype([("out_cycles", np.int64), ("in_cycles", np.int64)])
 """The sampler's process was switched out, and in again."""
+
+TRACED = np.dtype([("at_cycles", np.int64), ("event", np.uint8), ("name", np.int32)])
+"""One event of the kernel's own trace: ``event`` is a KernelEvent, ``name`` an index into ``Trace.names`` or
+-1 for none."""
 
 
 class Method(StrEnum):
@@ -50,6 +54,8 @@ class Settings:
     """Overrides what was found."""
     priority: int = 0
     """Of SCHED_FIFO; 0 leaves the policy alone."""
+    trace: bool = False
+    """Have the kernel trace what it does on that CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +145,56 @@ class ReadingWarning:
     message: str
 
 
+class KernelEvent(IntEnum):
+    """What the kernel did on the sampled CPU. The numbers are no format: they may change."""
+
+    TIMER_ENTRY = 1
+    """The local timer's interrupt begins (x86: vector local_timer; arm64: device interrupt arch_timer)."""
+    TIMER_EXIT = 2
+    VECTOR_ENTRY = 3
+    """Another vector's or inter-processor interrupt begins. Name: reschedule, call_function,
+    call_function_single, irq_work, … (arm64's are given the same names)."""
+    VECTOR_EXIT = 4
+    TICK = 5
+    """The tick's timer expired. Told apart from TIMER only where the kernel's symbols can be read:
+    otherwise it is not among ``Trace.events_known``."""
+    TIMER = 6
+    """Another high-resolution timer expired. Name: its function, none where symbols cannot be read."""
+    IRQ_ENTRY = 7
+    """A device's interrupt handler begins. Name: number and name, "36 virtio1-req.0"."""
+    IRQ_EXIT = 8
+    SOFTIRQ_ENTRY = 9
+    """A softirq begins. Name: TIMER, NET_RX, RCU, SCHED, …"""
+    SOFTIRQ_EXIT = 10
+    SWITCH = 11
+    """Another task than the sampler runs from now on. Name: the task's."""
+    RESUME = 12
+    """The sampler runs from now on."""
+    PAGE_FAULT = 13
+    """The sampler touched a page that was not there."""
+    TLB_FLUSH = 14
+    """Another CPU has had this one's translations flushed: inside a call_function interrupt."""
+    NMI = 15
+    """A handler of a non-maskable interrupt has returned. Name: its function, where symbols can be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trace:
+    """What the kernel's own trace of that CPU says of one window."""
+
+    events: NDArray[np.void] = field(repr=False)
+    """Those within the window, in the order of time, dtype TRACED. An exit, or the switch back, may lie in
+    the window after its entry's."""
+    names: tuple[str, ...]
+    """What ``name`` points into; made harmless, each once."""
+    lost: int
+    """Records that the kernel dropped: so many may be missing among the events."""
+    events_known: frozenset[KernelEvent]
+    """What could be traced here: the absence of any other event says nothing."""
+    uncertain_cycles: int
+    """A time may be off by so much, as far as the fit of the clocks goes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Window:
     """One stretch of time ``[start_cycles, end_cycles)`` with its interruptions, as the sampler saw it.
@@ -187,6 +243,8 @@ class Window:
     """Of all."""
     switches_lost: int = 0
     """Records of switches that the kernel dropped: so many may be missing among the dated ones."""
+    trace: Trace | None = None
+    """None: not traced."""
     warnings: tuple[ReadingWarning, ...] = ()
 
     @property

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tickmon.windows import RowChange, Window
+from tickmon.windows import RowChange, Trace, Window
 
 _T = TypeVar("_T")
 
@@ -54,7 +54,28 @@ def merge(windows: Sequence[Window]) -> Window:
         excluded=tuple(e for w in windows for e in w.excluded),
         excluded_count=sum(w.excluded_count for w in windows),
         switches_lost=sum(w.switches_lost for w in windows),
+        trace=_join_traces([w.trace for w in windows]),
         warnings=_once(warning for w in windows for warning in w.warnings),
+    )
+
+
+def _join_traces(traces: Sequence[Trace | None]) -> Trace | None:
+    known = [trace for trace in traces if trace is not None]
+    if len(known) < len(traces):
+        return None
+    names = _once(name for trace in known for name in trace.names)
+    places = {name: place for place, name in enumerate(names)}
+    events = np.concatenate([trace.events for trace in known])
+    # The last place is for -1, no name.
+    events["name"] = np.concatenate(
+        [np.array([*(places[n] for n in trace.names), -1])[trace.events["name"]] for trace in known]
+    )
+    return Trace(
+        events=events,
+        names=names,
+        lost=sum(trace.lost for trace in known),
+        events_known=frozenset.intersection(*(trace.events_known for trace in known)),
+        uncertain_cycles=max(trace.uncertain_cycles for trace in known),
     )
 
 
