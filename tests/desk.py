@@ -36,6 +36,8 @@ class Desk:
     kept_away: list[int]
     traded: set[int]
     """The CPUs that are found busy from now on."""
+    offline: set[int]
+    """The CPUs that are found offline from now on."""
     given: Counter[ScriptedSource] = field(default_factory=Counter)
     """How many windows each source has handed on."""
 
@@ -125,6 +127,7 @@ async def desk(
     looked: list[int] = []
     kept_away: list[int] = []
     traded = set(TRADED)
+    offline: set[int] = set()
 
     def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
         source = ScriptedSource(settings, segment=segment, first_window=first_window, reason=reason)
@@ -143,7 +146,7 @@ async def desk(
 
     def look(asked: Collection[int]) -> Mapping[int, CpuUse]:
         looked.extend(asked)
-        return look_idle(asked, traded)
+        return look_idle(asked, traded, offline)
 
     first = settings or Settings(cpu=3)
     feed = Feed(open_source=source_of or open_source, keep_away=keep_away)
@@ -161,6 +164,7 @@ async def desk(
                 looked=looked,
                 kept_away=kept_away,
                 traded=traded,
+                offline=offline,
             )
             if source_of is None:
                 await at.opened(1)

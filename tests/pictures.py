@@ -55,7 +55,7 @@ async def take(picture: Picture) -> None:
         await at.windows(picture.windows)
         await at.press(*picture.keys)
         if "c" in picture.keys:
-            await at.until(lambda: len(at.looked) == 7)
+            await at.until(lambda: len(at.looked) >= 7)
         await at.pilot.pause()
         # Without the addresses of fonts: whoever looks at it shall load nothing from elsewhere.
         svg = _FONT_FACE.sub("", at.app.export_screenshot(title="tickmon"))

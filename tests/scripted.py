@@ -58,13 +58,15 @@ TRADED = frozenset({2})
 """The CPUs that have a trader on them."""
 
 
-def look_idle(cpus: Collection[int], traded: Collection[int] = TRADED) -> Mapping[int, CpuUse]:
-    """Every CPU is idle, except those with a trader."""
+def look_idle(
+    cpus: Collection[int], traded: Collection[int] = TRADED, offline: Collection[int] = ()
+) -> Mapping[int, CpuUse]:
+    """Every CPU is idle, except those with a trader and those offline."""
     trader = (Occupant(name="trader", pid=4711, share=0.98),)
     return {
         cpu: CpuUse(cpu=cpu, idle_share=0.02, occupants=trader)
         if cpu in traded
-        else CpuUse(cpu=cpu, idle_share=1.0, occupants=())
+        else CpuUse(cpu=cpu, idle_share=None if cpu in offline else 1.0, occupants=(), offline=cpu in offline)
         for cpu in cpus
     }
 

@@ -115,6 +115,14 @@ def test_idle_cpus_are_told_from_slightly_busy_ones(tmp_path: Path) -> None:
     assert uses[9].text == "is 100 % busy"
 
 
+def test_cpu_out_of_use_is_offline_and_not_called_busy(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, {0: 0.0, 1: 0.0})
+    plant(tmp_path, {"sys/devices/system/cpu/online": "0-1\n"})
+    uses = scene.look(1, 2)
+    assert (uses[1].text, uses[2].text) == ("is idle", "is offline")
+    assert not uses[2].idle
+
+
 def test_looking_takes_as_long_as_was_asked(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {0: 0.0}, each_ns=0)
     begin_ns = scene.now_ns

@@ -134,7 +134,7 @@ async def test_an_ended_source_is_told_in_words_and_started_again_by_r(at: Desk)
     await at.windows(2)
     await at.give(Ended(error="the sampler on CPU 3 was killed"))
     assert "the sampler on CPU 3 was killed" in at.part("message")
-    assert "r starts again" in at.part("message")
+    assert "r starts it again" in at.part("message")
     assert "STOPPED" in at.part("title")
     await at.press("r")
     await at.opened(2)
@@ -142,6 +142,21 @@ async def test_an_ended_source_is_told_in_words_and_started_again_by_r(at: Desk)
     await at.windows(1)
     assert "LIVE" in at.part("title")
     assert "killed" not in at.part("message")
+
+
+@pytest.mark.parametrize("key", ["c", "question_mark", "exclamation_mark", "colon"])
+def test_a_sampler_that_ends_is_told_on_whatever_page_is_on_top(key: str) -> None:
+    @on_screen()
+    async def run(at: Desk) -> None:
+        await at.windows(1)
+        await at.press(key)
+        assert at.app.screen is not at.app.main
+        await at.give(Ended(error="the sampler on CPU 3 was killed; start it again"))
+        assert at.notices == "the sampler on CPU 3 was killed\nEsc, then r starts it again"
+        await at.press("escape", "r")
+        await at.opened(2)
+
+    run()
 
 
 # -- keys ---------------------------------------------------------------------------------------
@@ -210,6 +225,30 @@ async def test_the_list_says_what_each_cpu_is_and_does(at: Desk) -> None:
     assert 3 not in at.looked
     await at.press("q")
     assert isinstance(at.app.screen, MainScreen)
+
+
+@on_screen()
+async def test_the_list_looks_again_while_it_is_open_and_keeps_the_choice(at: Desk) -> None:
+    await at.press("c")
+    options = at.app.screen.query_one(OptionList)
+    await at.until(lambda: "trader" in str(options.get_option("2").prompt))
+    await at.press("up", "up")
+    at.traded.clear()
+    await at.until(lambda: "is idle" in str(options.get_option("2").prompt))
+    assert options.highlighted_option is not None
+    assert options.highlighted_option.id == "1"
+    await at.give(Ended(error="the sampler on CPU 3 was killed"))
+    await at.until(lambda: "is idle" in str(options.get_option("3").prompt))
+
+
+@on_screen()
+async def test_a_cpu_that_went_offline_is_not_entered_and_says_so(at: Desk) -> None:
+    await at.windows(1)
+    at.offline.add(1)
+    await at.press("1")
+    await at.until(lambda: "CPU 1 is offline" in at.notices)
+    assert len(at.sources) == 1
+    assert "CPU 3" in at.part("title")
 
 
 @on_screen()

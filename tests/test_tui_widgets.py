@@ -155,7 +155,7 @@ def test_a_sampler_that_ended_is_told_with_the_key_that_starts_another_once(end:
     message = end_message(end, stage="", error=9, cpu=3, priority=0)
     for width in (80, 200):
         (line,) = lines(draw_message, replace(view_of(), ended=message), width=width, height=1)
-        assert line.rstrip().endswith("r starts again")
+        assert line.rstrip().endswith("r starts it again")
         assert len(line) <= width
         assert line.count("again") == 1
     assert "ended" in line or "took the sampler off CPU 3" in line
@@ -165,7 +165,7 @@ def test_what_has_no_room_in_the_message_line_is_told_in_the_details() -> None:
     message = end_message("moved", stage="", error=0, cpu=3, priority=0)
     assert message
     assert details_text(replace(view_of(), ended=message)).startswith(f"{message}\n")
-    assert details_text(View(settings=SETTINGS, ended=message)) == message
+    assert details_text(View(settings=SETTINGS, ended=message)) == f"{message}\nEsc, then r starts it again"
 
 
 def test_a_pause_says_how_old_the_picture_is() -> None:

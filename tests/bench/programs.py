@@ -44,12 +44,17 @@ class Turn:
         return self.cpu_s / self.seconds
 
 
-def watch_program(argv: Sequence[str], *, columns: int, rows: int, settle_s: float, seconds: float) -> Turn:
-    """Runs ``argv`` in a terminal, lets it settle, and measures it for ``seconds``."""
+def watch_program(
+    argv: Sequence[str], *, columns: int, rows: int, settle_s: float, seconds: float, keys: str = ""
+) -> Turn:
+    """Runs ``argv`` in a terminal, lets it settle, types ``keys``, and measures it for ``seconds``."""
     env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": ""}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     with PseudoTerminal(argv, columns=columns, rows=rows, env=env) as terminal:
         terminal.read(settle_s)
+        if keys:
+            terminal.send(keys)
+            terminal.read(1.0)
         before = (len(terminal.output), cpu_time_s(terminal.process.pid), time.monotonic())
         terminal.read(seconds)
         after = (len(terminal.output), cpu_time_s(terminal.process.pid), time.monotonic())

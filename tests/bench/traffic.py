@@ -1,4 +1,7 @@
-"""Bytes a second and CPU of the live screen beside htop, btop and s-tui, in turns.
+"""Bytes a second and CPU of the live screen beside htop, btop and s-tui, in turns; and that of a pause.
+
+The goals: at 120×40 at most the bytes of btop, and while the picture is on hold nothing but how old it is.
+Ends with 3 when one is missed or, for want of btop, cannot be judged.
 
 ``python -m tests.bench.traffic [--cpu N] [--turns N] [--seconds S]``
 """
@@ -8,11 +11,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import statistics
+import sys
 
 from tests.bench.programs import Turn, tickmon_command, watch_program
 
 SIZES = ((80, 24), (120, 40), (200, 50))
 OTHERS = ("htop", "btop", "s-tui")
+JUDGED = (120, 40)
+MOST_PAUSED = 100
+"""Bytes a second: a few digits of the title line, and the way there."""
 
 
 def main() -> None:
@@ -38,11 +45,25 @@ def main() -> None:
             cpu = statistics.median(turn.cpu_share for turn in mine)
             cells.append(f"{f'{kilobytes:.1f} kB/s {cpu:6.1%} CPU':>24}")
         print(f"{name:10}" + "".join(cells))
+    held = False
     for size in SIZES:
         for other in programs.keys() - {"tickmon"}:
             pairs = zip(turns["tickmon", size], turns[other, size], strict=True)
             ratio = statistics.median(mine.bytes_per_s / theirs.bytes_per_s for mine, theirs in pairs)
             print(f"bytes of tickmon at {size[0]}×{size[1]}: {ratio:.2f} times those of {other}")
+            if size == JUDGED and other == "btop":
+                held = ratio <= 1
+                print(f"at most 1 times those of btop: {'ok' if held else 'MISSED'}")
+    if "btop" not in programs:
+        print("btop is not installed: whether its bytes are kept cannot be judged")
+    columns, rows = JUDGED
+    paused = watch_program(
+        programs["tickmon"], columns=columns, rows=rows, settle_s=4.0, seconds=asked.seconds, keys=" "
+    )
+    quiet = paused.bytes_per_s <= MOST_PAUSED
+    words = f"at most {MOST_PAUSED}: {'ok' if quiet else 'MISSED'}"
+    print(f"on hold at {columns}×{rows}: {paused.bytes_per_s:.0f} bytes a second, {words}")
+    sys.exit(0 if held and quiet else 3)
 
 
 if __name__ == "__main__":

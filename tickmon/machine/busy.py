@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from tickmon.machine.cpus import read_online
 from tickmon.machine.files import read_text
 from tickmon.machine.mounts import is_covered, read_mounts
 from tickmon.machine.threads import Thread, own_pid, read_account, read_thread, read_threads
@@ -44,6 +45,8 @@ class CpuUse:
     """Time of the tickmon process itself counts as idle. None when it cannot be told."""
     occupants: tuple[Occupant, ...]
     """The greatest share first."""
+    offline: bool = False
+    """The kernel has taken it out of use."""
 
     @property
     def idle(self) -> bool:
@@ -52,7 +55,9 @@ class CpuUse:
 
     @property
     def text(self) -> str:
-        """What it does: ``is idle``, ``runs python3 (98 %), cat``, ``is 3.1 % busy``."""
+        """What it does: ``is idle``, ``runs python3 (98 %), cat``, ``is 3.1 % busy``, ``is offline``."""
+        if self.offline:
+            return "is offline"
         if self.idle:
             return "is idle"
         if self.occupants:
@@ -95,7 +100,9 @@ def look(
             else:
                 occupants[cpu].append(Occupant(name=thread.name, pid=thread.pid, share=share))
     readings += _poll(cpus, root, pause, now_ns)
-    if is_covered("/proc/stat", read_mounts(root)):
+    mounts = read_mounts(root)
+    online = read_online(root, mounts) or cpus
+    if is_covered("/proc/stat", mounts):
         readings = []  # Some other machine's, or a container's with CPUs numbered anew.
 
     uses = {}
@@ -105,6 +112,7 @@ def look(
             cpu=cpu,
             idle_share=None if share is None else min(1.0, share + own_shares[cpu]),
             occupants=tuple(sorted(occupants[cpu], key=lambda occupant: -(occupant.share or 0.0))),
+            offline=cpu not in online,
         )
     return uses
 

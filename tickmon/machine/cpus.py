@@ -10,7 +10,7 @@ from tickmon.errors import TickmonError, UsageError
 from tickmon.machine.cpulist import cpu_list_text, parse_cpu_list, read_cpu_list
 from tickmon.machine.cpusets import accepted_cpus, isolated_by_cpusets
 from tickmon.machine.files import read_text
-from tickmon.machine.mounts import is_covered, read_mounts
+from tickmon.machine.mounts import Mount, is_covered, read_mounts
 
 _FOLDER = "sys/devices/system/cpu"
 
@@ -61,10 +61,8 @@ def read_cpus(root: Path = Path("/")) -> Cpus:
     mounts = read_mounts(root)
     accepted = accepted_cpus(root, mounts)
     inherited = _inherited(root)
-    online = read_cpu_list(root / _FOLDER / "online")
-    if not online or is_covered(f"/{_FOLDER}/online", mounts):
-        # No /sys, or a container's own numbers: these two files hold the kernel's.
-        online = accepted or inherited
+    # Where that is not known these two files hold the kernel's own numbers.
+    online = read_online(root, mounts) or accepted or inherited
     if not online:
         raise TickmonError(
             "cannot tell which CPUs there are: neither /sys/devices/system/cpu/online nor /proc/self/status "
@@ -84,6 +82,13 @@ def read_cpus(root: Path = Path("/")) -> Cpus:
         nohz_full=_booted(words, "nohz_full") & possible if nohz_full is None else nohz_full,
         siblings=_siblings(root, online),
     )
+
+
+def read_online(root: Path, mounts: tuple[Mount, ...]) -> frozenset[int]:
+    """The CPUs that are online; empty where there is no /sys, or one with a container's own numbers."""
+    if is_covered(f"/{_FOLDER}/online", mounts):
+        return frozenset()
+    return read_cpu_list(root / _FOLDER / "online") or frozenset()
 
 
 def _inherited(root: Path) -> frozenset[int]:

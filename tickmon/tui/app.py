@@ -39,7 +39,8 @@ from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.themes import THEMES
 from tickmon.tui.told import Told
 from tickmon.tui.view import Reading
-from tickmon.windows import Method, Settings, Window
+from tickmon.tui.words import ended_words
+from tickmon.windows import Ended, Method, Settings, Window
 
 _REST_S = 0.3
 """Keys that change the settings count once they have rested for so long."""
@@ -130,6 +131,9 @@ class TickmonApp(App[int]):
             self.fail(message.news.error)
         elif self.session.hear(message.turn, message.news):
             self.draw()
+            if isinstance(message.news, Ended) and self.screen is not self.main:
+                words = ended_words(self.session.ended or "")
+                self.notify(words, severity="error", timeout=10, markup=False)
         elif message.turn == self.session.turn:
             self._frames.soon()
 
@@ -213,6 +217,9 @@ class TickmonApp(App[int]):
         if use.idle:
             self._open(session.reason)
             self.draw()
+        elif use.offline:
+            self.notify(f"CPU {cpu} is offline", severity="warning")
+            self._answered(use, False)
         else:
             question = Question(use, nohz_full=cpu in session.cpus.nohz_full)
             self.push_screen(question, partial(self._answered, use))
@@ -257,7 +264,7 @@ class TickmonApp(App[int]):
                 self.choose_cpu(cpu)
 
         session = self.session
-        self.push_screen(CpuList(session.cpus, session.running.cpu, self._look, typed), chosen)
+        self.push_screen(CpuList(session.cpus, session.measured_cpu, self._look, typed), chosen)
 
     def action_window(self, step: int) -> None:
         """Longer or shorter windows."""

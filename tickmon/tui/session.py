@@ -47,7 +47,11 @@ class Session:
 
     def runs_on(self, cpu: int) -> bool:
         """Something runs, and on that CPU: it has been entered."""
-        return self.ended is None and cpu == self.running.cpu
+        return cpu == self.measured_cpu()
+
+    def measured_cpu(self) -> int | None:
+        """Where something runs; None: nowhere."""
+        return self.running.cpu if self.ended is None else None
 
     def choose(self, settings: Settings, reason: str) -> None:
         """Other settings, to be opened when the keys rest; back to the last ones: nothing to open."""

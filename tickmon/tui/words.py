@@ -40,6 +40,16 @@ def range_text(low: str, high: str) -> str:
     return f"{low}–{high}"
 
 
+def why_ended(message: str) -> str:
+    """Why a sampler ended, without the advice at the end: that is said with the key that does it."""
+    return message.removesuffix("; start it again")
+
+
+def ended_words(message: str) -> str:
+    """Why a sampler ended, and how another is started from a page on top of the main screen."""
+    return f"{why_ended(message)}\nEsc, then r starts it again"
+
+
 def clock_text(at: datetime) -> str:
     """The local time of day: ``15:16:18``."""
     return f"{at.astimezone():%H:%M:%S}"

@@ -16,6 +16,9 @@ from textual.widgets.option_list import Option
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
 
+_REST_S = 2.0
+"""Between two looks round while the list is open."""
+
 
 class CpuList(Screen[int | None]):
     """Lets the user choose a CPU; None is none."""
@@ -28,15 +31,16 @@ class CpuList(Screen[int | None]):
     def __init__(
         self,
         cpus: Cpus,
-        sampled: int,
+        measured: Callable[[], int | None],
         look: Callable[[Collection[int]], Mapping[int, CpuUse]],
         typed: str = "",
     ) -> None:
+        """``measured()`` is the CPU on which the sampler is at work by now."""
         super().__init__()
         self._cpus = cpus
         self._order = sorted(cpus.usable)
         self._what_width = max(10, *(len(cpus.describe(cpu)) for cpu in self._order))
-        self._sampled = sampled
+        self._measured = measured
         self._look = look
         self._typed = typed
         self._uses: Mapping[int, CpuUse] = {}
@@ -46,37 +50,48 @@ class CpuList(Screen[int | None]):
         yield Static("", id="list-title", markup=False)
         yield Static(self._columns("CPU", "what it is", "what it does"), id="list-head", markup=False)
         yield OptionList(id="list", markup=False)
-        yield Static(" type to filter · ↑↓ choose · Enter go there · Esc back", id="list-keys", markup=False)
+        yield Static(
+            " type to filter · ↑↓ choose · Enter go there · Esc or q back", id="list-keys", markup=False
+        )
 
     def on_mount(self) -> None:
         """Begins to look round."""
-        self._fill()
+        self._fill_typed()
         self.run_worker(self._look_round(), exclusive=True)
 
     async def _look_round(self) -> None:
-        """Finds out what the CPUs are busy with."""
-        others = [cpu for cpu in self._order if cpu != self._sampled]
-        self._uses = await asyncio.to_thread(self._look, others)
-        self._fill()
+        """Finds out, again and again, what the CPUs are busy with."""
+        while True:
+            measured = self._measured()
+            others = [cpu for cpu in self._order if cpu != measured]
+            self._uses = await asyncio.to_thread(self._look, others)
+            self._fill(wanted=None)
+            await asyncio.sleep(_REST_S)
 
-    def _fill(self) -> None:
-        """Shows the CPUs that fit what was typed, and keeps the choice where it was."""
+    def _fill(self, *, wanted: int | None) -> None:
+        """Shows the CPUs that fit what was typed; ``wanted``, else what was chosen before, is chosen."""
         options = self.query_one(OptionList)
-        kept = options.highlighted_option.id if options.highlighted_option else str(self._sampled)
-        lines = {cpu: self._line(cpu) for cpu in self._order}
+        if wanted is None and options.highlighted_option:
+            wanted = int(options.highlighted_option.id or 0)
+        measured = self._measured()
+        lines = {cpu: self._line(cpu, measured) for cpu in self._order}
         shown = [cpu for cpu in self._order if fits(self._typed, cpu, lines[cpu])]
-        options.set_options([Option(lines[cpu], id=str(cpu)) for cpu in shown])
+        if [option.id for option in options.options] == [str(cpu) for cpu in shown]:
+            for cpu in shown:
+                if options.get_option(str(cpu)).prompt != lines[cpu]:
+                    options.replace_option_prompt(str(cpu), lines[cpu])
+        else:
+            options.set_options([Option(lines[cpu], id=str(cpu)) for cpu in shown])
         if shown:
-            wanted = self._typed if self._typed.isdecimal() and int(self._typed) in shown else kept
-            options.highlighted = shown.index(int(wanted)) if wanted and int(wanted) in shown else 0
+            options.highlighted = shown.index(wanted) if wanted in shown else 0
         count = f" CPUs that can be measured: {len(shown)} of {len(self._order)}"
         typed = f" · filter: {self._typed}▏" if self._typed else ""
         self.query_one("#list-title", Static).update(count + typed)
 
-    def _line(self, cpu: int) -> str:
+    def _line(self, cpu: int, measured: int | None) -> str:
         what = self._cpus.describe(cpu)
         doing = self._uses[cpu].text if cpu in self._uses else "…"
-        if cpu == self._sampled:
+        if cpu == measured:
             doing = "measured now"
         return self._columns(str(cpu), what, doing)
 
@@ -88,7 +103,7 @@ class CpuList(Screen[int | None]):
         if event.character and event.character.isprintable() and len(event.character) == 1:
             event.stop()
             self._typed += event.character
-            self._fill()
+            self._fill_typed()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter, or a click."""
@@ -97,7 +112,15 @@ class CpuList(Screen[int | None]):
     def action_shorten(self) -> None:
         """Takes the last character of the filter away."""
         self._typed = self._typed[:-1]
-        self._fill()
+        self._fill_typed()
+
+    def _fill_typed(self) -> None:
+        """A number that was typed in full is chosen."""
+        typed = int(self._typed) if self._typed.isdecimal() else None
+        chosen = typed if typed in self._order else None
+        if chosen is None and self.query_one(OptionList).highlighted is None:
+            chosen = self._measured()
+        self._fill(wanted=chosen)
 
     def action_close(self) -> None:
         """Back without a choice."""

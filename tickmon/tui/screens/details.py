@@ -14,6 +14,7 @@ from tickmon.tui.rows import Row
 from tickmon.tui.view import View
 from tickmon.tui.widgets.figures import fact_row, facts
 from tickmon.tui.widgets.sources import draw_sources
+from tickmon.tui.words import ended_words
 
 
 class Details(Screen[None]):
@@ -42,7 +43,7 @@ class Details(Screen[None]):
 def details_text(view: View) -> str:
     """Everything that the page says of ``view``."""
     reading = view.reading
-    ended = [] if view.ended is None else [view.ended]
+    ended = [] if view.ended is None else [ended_words(view.ended)]
     if reading is None:
         return "".join(ended) or "There is no reading yet."
     analysis = reading.analysis

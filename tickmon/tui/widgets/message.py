@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from tickmon.tui.rows import Piece, Row, row, spread_apart
 from tickmon.tui.view import View
-from tickmon.tui.words import clock_text
+from tickmon.tui.words import clock_text, why_ended
 from tickmon.units import duration_text
-
-_ADVICE = "; start it again"
-"""Ends some of the reasons why a sampler ended; here it is said by the key that does it."""
 
 
 def draw_message(view: View, width: int, _height: int) -> list[Row]:
     """One row: why nothing comes, else an open gap, else the first warning and how many there are."""
     if view.ended is not None:
-        again = (Piece(" r", "key", "app.restart"), Piece(" starts again ", "label", "app.restart"))
-        return [spread_apart(row((f" {view.ended.removesuffix(_ADVICE)} ", "bad")), again, width)]
+        again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
+        return [spread_apart(row((f" {why_ended(view.ended)} ", "bad")), again, width)]
     return [_message(view)]
 
 
