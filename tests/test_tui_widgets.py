@@ -66,6 +66,13 @@ def test_what_lies_beyond_the_axis_is_drawn_and_counted() -> None:
     assert rows[-1].endswith("╵≥10 ms")
 
 
+def test_the_end_of_the_axis_has_room_in_cycles_too() -> None:
+    view = replace(view_of(life=with_gaps(*[12.0] * 12)), in_cycles=True)
+    *_, axis = lines(draw_histogram, view, width=120, height=20)
+    assert axis.endswith("0 Mcy")
+    assert len(axis) <= 120
+
+
 def test_the_axis_grows_when_much_lies_beyond_it() -> None:
     view = view_of(life=with_gaps(*[11.0] * 12))
     assert lines(draw_histogram, view)[-1].rstrip().endswith("╵≥100 ms")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tickmon.errors import UsageError
 from tickmon.units import (
     count_text,
+    counted,
     cycles_to_ns,
     duration_text,
     parse_duration_s,
@@ -82,3 +83,10 @@ def test_tick_period_is_rounded_as_the_kernel_does() -> None:
 
 def test_cycles_become_nanoseconds_by_the_counters_frequency() -> None:
     assert cycles_to_ns(21, 2.1e9) == pytest.approx(10.0)
+
+
+def test_one_is_singular_and_everything_else_is_not() -> None:
+    assert [counted(n, "tick") for n in (0, 1, 2, 1_500)] == ["0 ticks", "1 tick", "2 ticks", "1,500 ticks"]
+    assert counted(1, "sample is", "samples are") == "1 sample is"
+    assert counted(2, "sample is", "samples are") == "2 samples are"
+    assert counted(None, "tick") == "– ticks"

@@ -11,7 +11,7 @@ from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.formats.lines import Header
 from tickmon.layout import labelled, table
-from tickmon.units import count_text, cycles_to_ns, duration_text, share_text, significant
+from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text, significant
 from tickmon.windows import Method, Segment
 
 WORST_SHOWN = 5
@@ -73,7 +73,7 @@ def live_text(analysis: Analysis) -> str:
 
 def check_text(check: Check, kernel_hz: float | None) -> str:
     """The check of the ticks in words."""
-    due = f"{count_text(check.expected)} ticks were due"
+    due = counted(check.expected, "tick was due", "ticks were due")
     if kernel_hz is not None:
         due += f" at {kernel_hz:g} Hz"
     if check.expected is None:
@@ -81,13 +81,14 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
     elif check.seen is None:
         text = f"unknown: {due}; how many came cannot be told."
     else:
-        text = f"{check.verdict}: {due}, {count_text(check.seen)} were seen{_VERDICTS[check.verdict]}."
+        seen = counted(check.seen, "was seen", "were seen")
+        text = f"{check.verdict}: {due}, {seen}{_VERDICTS[check.verdict]}."
     if check.basis == "option" and check.verdict == "extra":
         text += " So HZ is not what --hz says."
     if check.basis == "measured":
         text += " HZ was measured on the ticks themselves, so this shows only that they come regularly."
     if check.kernel is not None:
-        text += f" The kernel counted {count_text(check.kernel)} timer interrupts of every kind"
+        text += f" The kernel counted {counted(check.kernel, 'timer interrupt')} of every kind"
         text += f" ({check.kernel_row})." if check.kernel_row else "."
     return text
 
@@ -100,7 +101,7 @@ def _conditions(header: Header, analysis: Analysis, windows: int) -> Iterator[st
     yield from labelled(
         "measured",
         f"{window.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, {significant(length_s, 4)} s "
-        f"in {count_text(windows)} {'window' if windows == 1 else 'windows'}",
+        f"in {counted(windows, 'window')}",
     )
     yield from labelled("kernel", ", ".join(_kernel_parts(header, segment)))
     yield from labelled("processor", host.cpu_model or "unknown")
@@ -133,8 +134,8 @@ def _method_text(analysis: Analysis) -> str:
     window = analysis.window
     if window.segment.method is Method.LOOP:
         return (
-            f"loop: {count_text(window.interruptions)} samples of "
-            f"{count_text(window.segment.loop_size)} iterations"
+            f"loop: {counted(window.interruptions, 'sample')} of "
+            f"{counted(window.segment.loop_size, 'iteration')}"
         )
     threshold_cycles = window.segment.threshold_cycles
     return (
@@ -150,12 +151,12 @@ def _findings(summary: Summary) -> Iterator[str]:
     yield from labelled("baseline", _baseline_text(analysis))
     if analysis.baseline_verdict:
         yield from labelled("", _verdict_text(analysis.baseline_verdict))
-    what = "samples" if window.segment.method is Method.LOOP else "interruptions"
+    what = "sample" if window.segment.method is Method.LOOP else "interruption"
     yield from labelled(
         "overhead",
         f"{share_text(analysis.overhead_share)} of the CPU: "
         f"{_duration(analysis.overhead_cycles, analysis)} in {significant(length_s, 4)} s, "
-        f"{count_text(window.interruptions)} {what}",
+        f"{counted(window.interruptions, what)}",
         _percentiles_text(summary),
     )
     if window.lost:

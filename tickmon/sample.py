@@ -28,6 +28,7 @@ from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
 from tickmon.stdout import write_output
 from tickmon.streams import End, Outcome, stream_of
+from tickmon.units import counted
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -182,7 +183,8 @@ def _seed_words(outcome: Outcome) -> str:
     tick = window.segment.kernel_tick
     words = elapsed_text(window.length_cycles, tsc_hz=analysis.tsc_hz, kernel_hz=tick.hz if tick else None)
     if window.lost:
-        words += f"{window.lost} samples are missing: their details were dropped\n"
+        missing = counted(window.lost, "sample is", "samples are")
+        words += f"{missing} missing: details were dropped\n"
     return words
 
 

@@ -64,3 +64,8 @@ def share_text(share: float | None) -> str:
 def count_text(count: float | None) -> str:
     """A count with thousands set apart: ``14,500``; ``–`` for None."""
     return "–" if count is None else f"{count:,.0f}"
+
+
+def counted(count: float | None, one: str, many: str | None = None) -> str:
+    """A count and what is counted: ``1 tick``, ``250 ticks``; ``many`` where it is not ``one`` and s."""
+    return f"{count_text(count)} {one if count == 1 else many or f'{one}s'}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tickmon.analysis.readings import Analysis, Check, SwitchCounts
 from tickmon.analysis.spread import BEYOND
-from tickmon.units import count_text, cycles_to_ns, duration_text, share_text
+from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text
 from tickmon.windows import ReadingWarning, Window
 
 GRAVEST_FIRST = (
@@ -88,8 +88,9 @@ def _of_exclusions(window: Window) -> Iterator[ReadingWarning]:
 def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingWarning]:
     mixed = "they may be part of what a tick seems to cost"
     if switches.undated != 0:
-        often = "an unknown number of" if switches.undated is None else f"{switches.undated:,}"
-        message = f"{often} preemptions could not be dated: {mixed}"
+        undated = switches.undated
+        many = "an unknown number of preemptions" if undated is None else counted(undated, "preemption")
+        message = f"{many} could not be dated: {mixed}"
         yield ReadingWarning(code="tick_cost_mixed", message=message)
     elif switches.unplaced - window.lost > max(2, 0.1 * switches.dated):
         message = (
@@ -98,7 +99,7 @@ def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingW
         yield ReadingWarning(code="tick_cost_mixed", message=message)
     if window.switches_lost:
         message = (
-            f"the kernel dropped {count_text(window.switches_lost)} records of context switches: "
+            f"the kernel dropped {counted(window.switches_lost, 'record')} of context switches: "
             "some preemptions are not dated"
         )
         yield ReadingWarning(code="switches_lost", message=message)
@@ -164,6 +165,7 @@ def _of_tick(analysis: Analysis) -> Iterator[ReadingWarning]:
     if tick is None or not check.expected or check.verdict == "stopped" or analysis.window.provisional:
         return
     if tick.spread.n < BEYOND:
-        alone = "1 tick stands" if tick.spread.n == 1 else f"{tick.spread.n} ticks stand"
-        message = f"only {alone} alone in an interruption: too few to say what one costs"
+        n = tick.spread.n
+        alone = f"only {counted(n, 'tick stands', 'ticks stand')}" if n else "no tick stands"
+        message = f"{alone} alone in an interruption: too few to say what one costs"
         yield ReadingWarning(code="few_ticks", message=message)

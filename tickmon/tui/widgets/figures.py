@@ -9,7 +9,7 @@ from tickmon.tui.plots import large
 from tickmon.tui.rows import Ink, Piece, Row, fit, row, width_of
 from tickmon.tui.view import Reading, View
 from tickmon.tui.words import check_words, clock_text, kernel_row_words, length_text, range_text
-from tickmon.units import count_text, significant
+from tickmon.units import count_text, counted, significant
 from tickmon.windows import Method
 
 _LEFT = 17
@@ -77,10 +77,10 @@ def _cost(view: View, reading: Reading) -> list[Row]:
     """What one tick costs; of the loop method, what one sample took."""
     if reading.analysis.window.segment.method is Method.LOOP:
         label, spread = "one sample", reading.analysis.spread
-        note = f"{count_text(spread.n)} samples of {count_text(view.settings.loop_size)} iterations"
+        note = f"{counted(spread.n, 'sample')} of {counted(view.settings.loop_size, 'iteration')}"
     else:
         label, spread = "one tick costs", reading.trend.recent_tick
-        note = f"{count_text(spread.n)} ticks in the last {_seconds(reading.trend.recent_tick_s)} s"
+        note = f"{counted(spread.n, 'tick')} in the last {_seconds(reading.trend.recent_tick_s)} s"
     pieces = [_label(label)]
     for name, cycles in (
         ("median", spread.median_cycles),
@@ -165,7 +165,7 @@ def facts(reading: Reading, view: View) -> list[Fact]:
         "reads", f"{significant(per_s / 1e6, 3)} M/s", f"{_text(view, reading, analysis.typical_cycles)} each"
     )
     if segment.loop_size is not None:
-        reads = Fact("samples", f"{count_text(per_s)} /s", f"{count_text(segment.loop_size)} iterations each")
+        reads = Fact("samples", f"{count_text(per_s)} /s", f"{counted(segment.loop_size, 'iteration')} each")
     return [
         Fact("counter", f"{analysis.tsc_hz / 1e6:,.3f} MHz", segment.tsc_hz_source),
         Fact("tick", f"{tick.hz:g} Hz" if tick else "–", tick.source if tick else "HZ is not known"),

@@ -22,13 +22,13 @@ from tickmon.tui.plots import (
 from tickmon.tui.rows import Ink, Piece, Row, heading, row
 from tickmon.tui.view import Reading, View
 from tickmon.tui.words import short_count, window_text
-from tickmon.units import count_text, cycles_to_ns, duration_text
+from tickmon.units import count_text, counted, cycles_to_ns, duration_text
 from tickmon.windows import Method
 
 _LABEL = 20
 _CYCLES = (("Gcy", 1e9), ("Mcy", 1e6), ("kcy", 1e3), ("cy", 0.0))
 """Units of an axis of cycles."""
-_BEYOND = 9
+_BEYOND = 10
 """Columns for what lies beyond the axis."""
 
 
@@ -87,8 +87,9 @@ def _note(view: View, reading: Reading) -> str:
         if reading.analysis.window.provisional
         else f"one window of {window_text(reading.analysis.window.segment.window_s)}"
     )
-    what = "samples" if view.settings.method is Method.LOOP else "in all"
-    return f"{length}: {count_text(reading.analysis.spread.n)} {what}"
+    n = reading.analysis.spread.n
+    loop = view.settings.method is Method.LOOP
+    return f"{length}: {counted(n, 'sample') if loop else f'{count_text(n)} in all'}"
 
 
 def _strips(analysis: Analysis) -> list[_Strip]:
