@@ -209,6 +209,18 @@ def test_results_go_to_standard_output_and_words_to_standard_error(
     assert err == "Elapsed time: 5 ticks (assuming Hz = 250)\n"
 
 
+def test_seed_counts_ticks_only_of_the_samples_that_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    segment = replace(make_segment(), method=Method.LOOP, loop_size=6800, threshold_cycles=None)
+    window = make_window([(0, 6_800), (7_000, 6_825)], segment=segment, end_cycles=40_000_000)
+    again = replace(window, segment=replace(segment, segment=2, reason="jump"))
+    assert measured({1: Script(window, again, DONE)}, "--method", "loop", "--format", "seed") == 0
+    out, err = capsys.readouterr()
+    assert out == "0\n20\n"
+    assert err == (
+        "Elapsed time: 5 ticks (assuming Hz = 250)\n2 samples are left out: time jumped after them\n"
+    )
+
+
 # -- the command ------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from tests.readings import HEADER, loop_window, read, read_one, sum_up, three_wi
 from tickmon.analysis.readings import Analysis
 from tickmon.formats.table import event_columns, window_columns
 from tickmon.streams import End, Outcome, stream_of
+from tickmon.windows import Method
 
 AT = datetime(2026, 9, 21, 14, 13, 30, tzinfo=UTC)
 
@@ -137,6 +138,12 @@ def test_seed_prints_all_samples_against_the_smallest_of_the_whole_run() -> None
     slower = make_window([(0, 6_900)], segment=first.window.segment, start_cycles=49_000, end_cycles=60_000)
     text = written("seed", [first, *read([slower])])
     assert text == "0\n0\n0\n8000\n10\n0\n1190\n100\n"
+
+
+def test_seed_begins_anew_with_the_segment_as_the_first_program_did_when_its_counter_went_back() -> None:
+    segment = replace(make_segment(method=Method.LOOP), segment=2, reason="jump")
+    again = make_window([(0, 6_900), (7_000, 6_930)], segment=segment, end_cycles=49_000)
+    assert written("seed", [loop_window(), *read([again])]) == "0\n30\n"
 
 
 def test_text_comes_at_the_end_only() -> None:

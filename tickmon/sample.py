@@ -124,7 +124,7 @@ def run(
     died: what was measured before is written first.
     """
     stream = stream_of(asked.format, header, events=asked.events)
-    readings = {each.cpu: _Reading() for each in settings}
+    readings = {each.cpu: _Reading(begins_anew=asked.format == "seed") for each in settings}
     run = Run({each.cpu: open_source(each) for each in settings})
     with _output(asked) as write, _signals(run.end_by):
         try:
@@ -140,7 +140,8 @@ def run(
         if end.outcomes and (text := stream.end(end)):
             write(text)
     if asked.format == "seed":
-        _show("".join(map(_seed_words, end.outcomes)))
+        left_out = sum(reading.left_out for reading in readings.values())
+        _show("".join(_seed_words(outcome, left_out=left_out) for outcome in end.outcomes))
     if run.error is not None:
         raise TickmonError(run.error)
     return 0 if run.ended_by is None else 128 + run.ended_by
@@ -150,11 +151,18 @@ def run(
 class _Reading:
     """What is known of one CPU by now."""
 
+    begins_anew: bool
+    """A new segment puts aside what was before it, as the 2004 program did when its counter went back."""
     clocks: Clocks = field(default_factory=Clocks)
     total: Total = NO_TOTAL
     windows: int = 0
+    left_out: int = 0
+    """Interruptions (loop method: samples) that were put aside."""
 
     def analysed(self, window: Window, warnings: tuple[ReadingWarning, ...]) -> Analysis:
+        if self.begins_anew and self.total.analysis is not None and window.segment != self.clocks.segment:
+            self.left_out += self.total.analysis.window.interruptions
+            self.total = NO_TOTAL
         analysis, self.clocks = analyse(replace(window, warnings=window.warnings + warnings), self.clocks)
         self.total = add(self.total, analysis)
         self.windows += 1
@@ -177,7 +185,7 @@ def _end(run: Run, readings: Mapping[int, _Reading]) -> End:
     )
 
 
-def _seed_words(outcome: Outcome) -> str:
+def _seed_words(outcome: Outcome, *, left_out: int) -> str:
     analysis = outcome.summary.analysis
     window = analysis.window
     tick = window.segment.kernel_tick
@@ -185,6 +193,8 @@ def _seed_words(outcome: Outcome) -> str:
     if window.lost:
         missing = counted(window.lost, "sample is", "samples are")
         words += f"{missing} missing: details were dropped\n"
+    if left_out:
+        words += f"{counted(left_out, 'sample is', 'samples are')} left out: time jumped after them\n"
     return words
 
 

@@ -144,18 +144,22 @@ class Text:
 
 
 class Seed:
-    """The 2004 program's output: the smallest sample is known at the end."""
+    """The 2004 program's output: the smallest sample is known at the end, and a new segment begins anew."""
 
     def __init__(self) -> None:
+        self._segment: int | None = None
         self._samples_cycles: list[NDArray[np.int64]] = []
 
     def window(self, analysis: Analysis) -> str:
         """Nothing yet."""
-        self._samples_cycles.append(analysis.window.details["gap_cycles"])
+        window = analysis.window
+        if window.segment.segment != self._segment:
+            self._segment, self._samples_cycles = window.segment.segment, []
+        self._samples_cycles.append(window.details["gap_cycles"])
         return ""
 
     def end(self, end: End) -> str:
-        """All samples."""
+        """All samples of the last segment."""
         return seed.seed_text(np.concatenate(self._samples_cycles))
 
 
