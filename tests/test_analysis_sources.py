@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.making import Life, make_segment, make_window, read_at, simulate
+from tests.making import Life, make_segment, make_tick, make_window, read_at, simulate
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.causes import origin_of, preempted_of
 from tickmon.analysis.readings import Analysis, Source
@@ -305,3 +305,14 @@ def test_lost_details_make_percentiles_binned_and_leave_sums_and_maximum_exact()
     assert analysis.overhead_cycles == exact.overhead_cycles
     lost = named(analysis, "detail lost")
     assert (lost.kind, lost.spread.n) == ("detail-lost", lossy.lost)
+
+
+def test_train_is_not_named_by_a_part_of_its_rate_while_ticks_hide_the_rest_of_its_slots() -> None:
+    # Every third of its slots moves through the kernel's ticks; what is left looks like two trains of 100 Hz.
+    segment = make_segment(guest=True, kernel_tick=make_tick(1000))
+    clocks, rates_hz = Clocks(), []
+    for window in simulate(Life(hz=1000, host_hz=300.002), ends_ns=[1e9, 2e9, 3e9], segment=segment):
+        analysis, clocks = analyse(window, clocks)
+        rates_hz += [round(train.hz, 2) for train in analysis.trains if train.origin != "kernel"]
+    assert rates_hz
+    assert set(rates_hz) == {300.0}
