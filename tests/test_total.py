@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.making import Life, make_segment, make_tick, make_window, simulate, simulate_loop
+from tests.readings import read
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.analysis import total as total_module
 from tickmon.analysis.readings import Analysis
@@ -90,6 +91,38 @@ def test_host_train_of_every_window_is_one_train_of_the_run() -> None:
     assert len(hosts) == 1
     assert hosts[0].hz == pytest.approx(1000.02, rel=1e-5)
     assert hosts[0].seen <= hosts[0].expected
+
+
+def test_train_whose_origin_is_known_only_later_is_one_row_of_trains_and_one_of_sources() -> None:
+    life, ends_ns = Life(host_hz=1000.02), [1e9, 2e9, 3e9]
+    unknown, known = (
+        read(simulate(life, ends_ns=ends_ns, segment=make_segment(guest=guest))) for guest in (False, True)
+    )
+    for windows, kind, name in (
+        ((unknown[0], known[1], known[2]), "host", "host tick 1000 Hz"),
+        ((known[0], unknown[1], unknown[2]), "unknown", "train 1000 Hz"),
+    ):
+        total = NO_TOTAL
+        for analysis in windows:
+            total = add(total, analysis)
+        run = total.summary().analysis
+        (train,) = [train for train in run.trains if train.origin != "kernel"]
+        assert (train.origin, train.seen) == (kind, 3_000)
+        (source,) = [source for source in run.sources if source.name == name]
+        assert source.kind == kind
+        assert source.spread.n == train.spread.n == sum(a.trains[1].spread.n for a in windows)
+        assert not [source for source in run.sources if "1000" in source.name and source.name != name]
+        assert name in {part for source in run.sources for part in source.parts}
+
+
+def test_two_trains_of_nearly_one_rate_stay_two() -> None:
+    windows = read(simulate(Life(host_hz=1000.02), ends_ns=[1e9, 2e9], segment=make_segment(guest=True)))
+    twice = [
+        replace(a, trains=(*a.trains, replace(a.trains[1], hz=1000.3, origin="unknown"))) for a in windows
+    ]
+    run = add(add(NO_TOTAL, twice[0]), twice[1]).summary().analysis
+    assert [round(train.hz, 1) for train in run.trains] == [250.0, 1000.0, 1000.3]
+    assert [train.expected for train in run.trains[1:]] == [2_000, 2_000]
 
 
 def test_stopped_windows_make_a_stopped_run_and_no_missing_ticks() -> None:
@@ -191,6 +224,31 @@ def test_dated_switches_beside_the_interruptions_are_weighed_over_the_run() -> N
     assert "tick_cost_mixed" not in [w.code for w in sum_up(windows[:1]).analysis.warnings]
     (said,) = [w.message for w in sum_up(windows).analysis.warnings if w.code == "tick_cost_mixed"]
     assert said.startswith("10 of 10 dated preemptions")
+
+
+def test_switches_that_are_counted_and_not_dated_are_weighed_over_the_run() -> None:
+    def window(number: int, counted: int) -> Window:
+        start_cycles = number * 2_000_000_000
+        at_cycles = [start_cycles + 10_000 * (i + 1) for i in range(10)]
+        return make_window(
+            [(at, 5_000) for at in at_cycles],
+            start_cycles=start_cycles,
+            end_cycles=start_cycles + 2_000_000_000,
+            switches=[(at + 9, at + 4_000) for at in at_cycles],
+            switch_count=counted,
+        )
+
+    def said(*counted: int) -> list[str]:
+        run = sum_up([window(number, count) for number, count in enumerate(counted)]).analysis
+        return [w.message for w in run.warnings if w.code == "switches_lost"]
+
+    # Counted a little later than dated, one may fall into the window before.
+    assert said(14, 6, 14, 6, 14, 6) == []
+    assert said(15) == []
+    (message,) = said(16)
+    assert message.startswith("6 of 16 context switches are not dated")
+    (message,) = said(12, 12, 12)
+    assert message.startswith("6 of 36 context switches are not dated")
 
 
 def test_warning_with_ever_other_numbers_is_kept_once() -> None:

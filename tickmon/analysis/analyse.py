@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.causes import causes_of, preempted_of, rest_of
+from tickmon.analysis.causes import causes_of, preempted_of, rest_of, switch_counts
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.clocks import Clocks, follow
 from tickmon.analysis.costs import check_of, overhead_share, tick_cost, trains_of, typical_cycles, worst_of
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
-from tickmon.analysis.readings import Analysis, SwitchCounts
+from tickmon.analysis.readings import Analysis
 from tickmon.analysis.sources import share_out
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
@@ -69,11 +69,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         spread=spread,
         tick=tick,
         check=check_of(window, ticks),
-        switches=SwitchCounts(
-            dated=0 if window.switches is None else len(window.switches),
-            unplaced=unplaced,
-            undated=window.switch_count if window.switches is None else 0,
-        ),
+        switches=switch_counts(window, unplaced),
         trains=() if loop else trains_of(window, line, ticks, tick, found, shares),
         sources=shares.sources,
         ticks=held,

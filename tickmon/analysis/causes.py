@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.phase import STANDARD_HZ
+from tickmon.analysis.readings import SwitchCounts
 from tickmon.analysis.slots import LATE_NS
 from tickmon.analysis.sources import Cause
 from tickmon.analysis.ticks import Ticks
@@ -41,6 +42,15 @@ def preempted_of(window: Window) -> tuple[NDArray[np.bool_], int]:
     return preempted, int(np.count_nonzero(~placed))
 
 
+def switch_counts(window: Window, unplaced: int) -> SwitchCounts:
+    """What is known of the switches of ``window``, ``unplaced`` of which lie in no recorded interruption."""
+    if window.switches is None:
+        return SwitchCounts(dated=0, unplaced=unplaced, undated=window.switch_count)
+    dated = len(window.switches)
+    missed = 0 if window.switch_count is None else window.switch_count - dated
+    return SwitchCounts(dated=dated, unplaced=unplaced, undated=0, missed=missed)
+
+
 def _unsure_cycles(window: Window, at_cycles: NDArray[np.int64]) -> NDArray[np.int64]:
     """How far each of these moments of a kernel's clock may lie from where it was put on the counter.
 
@@ -67,6 +77,11 @@ def origin_of(train: FoundTrain, *, guest: bool) -> str:
     return "host" if drifts and off_share < _HOST_OFF_SHARE else "unknown"
 
 
+def train_name(hz: float, origin: str) -> str:
+    """The name of the source that a foreign train is; its kind is ``origin``."""
+    return f"{'host tick' if origin == 'host' else 'train'} {_hz_text(hz)}"
+
+
 def causes_of(
     window: Window,
     line: Timeline,
@@ -88,9 +103,8 @@ def causes_of(
     for train in trains:
         inside = np.zeros(len(window.details), bool)
         inside[train.members] = True
-        host = origin_of(train, guest=window.segment.guest) == "host"
-        name = f"{'host tick' if host else 'train'} {_hz_text(train.hz)}"
-        causes.append(_cause(name, "host" if host else "unknown", inside))
+        origin = origin_of(train, guest=window.segment.guest)
+        causes.append(_cause(train_name(train.hz, origin), origin, inside))
     return tuple(causes)
 
 

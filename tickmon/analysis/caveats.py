@@ -37,6 +37,9 @@ GRAVEST_FIRST = (
 )
 """All codes, in the order of what they spoil. One that is not among them comes last."""
 
+_FEW = 5
+"""So many switches more may be counted than dated: those right before the end of the measurement."""
+
 EXCLUDED = {
     "backwards": "the counter went backwards",
     "moved": "the sampler was found on another CPU",
@@ -101,6 +104,12 @@ def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingW
         message = (
             f"the kernel dropped {counted(window.switches_lost, 'record')} of context switches: "
             "some preemptions are not dated"
+        )
+        yield ReadingWarning(code="switches_lost", message=message)
+    elif switches.missed > max(_FEW, 0.02 * switches.dated):
+        counted = switches.dated + switches.missed
+        message = (
+            f"{count_text(switches.missed)} of {count_text(counted)} context switches are not dated: {mixed}"
         )
         yield ReadingWarning(code="switches_lost", message=message)
 

@@ -60,6 +60,9 @@ class SwitchCounts:
     """Of the dated ones those that lie in no interruption that is known. A few are normal."""
     undated: int | None
     """None: unknown."""
+    missed: int = 0
+    """Where switches are dated: how many more the kernel counted. A few, or a few less than none, are at
+    the borders, where the count is read a little later than the dates; they cancel over a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -157,7 +157,7 @@ def _chance_share(gaps: Gaps, slots_ns: NDArray[np.float64], period_ns: float) -
     # Steps of the golden ratio never come back to the slots nor to each other.
     shares = np.arange(1, SHIFTS + 1) * _GOLDEN % 1.0
     held = sum(np.count_nonzero(gaps.holding(slots_ns + share * period_ns) >= 0) for share in shares)
-    return held / (SHIFTS * len(slots_ns))
+    return float(held) / (SHIFTS * len(slots_ns))
 
 
 def _drift(delays_ns: NDArray[np.float64]) -> tuple[float, float]:

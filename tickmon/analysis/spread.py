@@ -22,7 +22,7 @@ _EDGES_CYCLES = bin_edges_cycles()
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """The lengths of some interruptions, in cycles. Spreads add up: the sum is the spread of all."""
+    """The lengths of some interruptions, in cycles."""
 
     n: int
     sum_cycles: int
@@ -69,9 +69,6 @@ class Spread:
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
         return self.sum_cycles - self.n * (baseline_cycles or 0)
-
-    def __add__(self, other: Spread) -> Spread:
-        return sum_of((self, other))
 
     def _rank(self, share: float) -> int:
         # The tiny step down keeps 0.99 * 100 from becoming rank 100 by a rounding of the product.

@@ -12,7 +12,8 @@ from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
-from tickmon.analysis.readings import Analysis, Check, Source, SwitchCounts, Tick, Train
+from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick
+from tickmon.analysis.rows import joined_sources, joined_trains, renamed_sources, weighted_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.windows import INTERRUPTION, SWITCH, Exclusion, Method, Window
 
@@ -21,9 +22,6 @@ EXCLUSIONS = 1000
 
 KEEP_IN_ALL = 3 * KEEP_VALUES
 """So many lengths are kept one by one in all spreads of a run together; the costliest to keep go first."""
-
-_SAME_TRAIN_SHARE = 1e-3
-"""Trains of one origin whose rates differ by less are one: its fit gets finer from window to window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,7 +83,8 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     window = _joined_window(before.window, after.window, shift_cycles)
     spread = sum_of((before.spread, after.spread))
     baseline_cycles = window.min_cycles
-    sources, places = _joined_sources(before.sources, after.sources, baseline_cycles)
+    trains, renamed = joined_trains(before, after, window)
+    sources, places = joined_sources(renamed_sources(before.sources, renamed), after.sources, baseline_cycles)
     shifted = (
         replace(
             worst,
@@ -101,7 +100,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         window=window,
         tsc_hz=after.tsc_hz,
         baseline_cycles=baseline_cycles,
-        typical_cycles=_weighted(
+        typical_cycles=weighted_mean(
             (before.typical_cycles, _undisturbed(before.window)),
             (after.typical_cycles, _undisturbed(after.window)),
         ),
@@ -115,7 +114,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         tick=_joined_tick(before.tick, after.tick, window),
         check=_joined_check(before.check, after.check, window),
         switches=_joined_switches(before.switches, after.switches),
-        trains=_joined_trains(before.trains, after.trains, window),
+        trains=trains,
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
@@ -179,7 +178,7 @@ def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tic
     return replace(
         after,
         # Jitter is a distance of percentiles, which do not add up: its mean over the windows.
-        jitter_ns=_weighted((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
+        jitter_ns=weighted_mean((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
         spread=spread,
         overhead_share=overhead_share(window, spread),
     )
@@ -218,7 +217,7 @@ def _joined_check(before: Check, after: Check, window: Window) -> Check:
         verdict=verdict,
         hz=after.hz or before.hz,
         faster_hz=after.faster_hz or before.faster_hz,
-        chance_share=_weighted(*((check.chance_share, check.expected or 0) for check in checks)) or 0.0,
+        chance_share=weighted_mean(*((check.chance_share, check.expected or 0) for check in checks)) or 0.0,
     )
 
 
@@ -228,52 +227,8 @@ def _joined_switches(before: SwitchCounts, after: SwitchCounts) -> SwitchCounts:
         dated=before.dated + after.dated,
         unplaced=before.unplaced + after.unplaced,
         undated=None if None in undated else _sum_known(undated),
+        missed=before.missed + after.missed,
     )
-
-
-def _joined_trains(before: Sequence[Train], after: Sequence[Train], window: Window) -> tuple[Train, ...]:
-    joined = list(before)
-    for train in after:
-        for index, known in enumerate(joined):
-            if known.origin == train.origin and abs(known.hz / train.hz - 1) < _SAME_TRAIN_SHARE:
-                joined[index] = _joined_train(known, train)
-                break
-        else:
-            joined.append(train)
-    return tuple(replace(train, overhead_share=overhead_share(window, train.spread)) for train in joined)
-
-
-def _joined_train(before: Train, after: Train) -> Train:
-    return replace(
-        after,
-        jitter_ns=_weighted((before.jitter_ns, before.seen), (after.jitter_ns, after.seen)) or 0.0,
-        expected=before.expected + after.expected,
-        seen=before.seen + after.seen,
-        spread=sum_of((before.spread, after.spread)),
-    )
-
-
-def _joined_sources(
-    before: Sequence[Source], after: Sequence[Source], baseline_cycles: int | None
-) -> tuple[tuple[Source, ...], list[int]]:
-    """The sources of both, those of ``before`` in their places; and the place of each of ``after``."""
-    joined = list(before)
-    at = {(source.kind, source.name, source.basis): index for index, source in enumerate(joined)}
-    places = []
-    for source in after:
-        place = at.setdefault((source.kind, source.name, source.basis), len(joined))
-        if place == len(joined):
-            joined.append(source)
-        else:
-            known = joined[place]
-            joined[place] = replace(
-                known,
-                parts=tuple(dict.fromkeys((*known.parts, *source.parts))),
-                spread=sum_of((known.spread, source.spread)),
-            )
-        places.append(place)
-    costed = (replace(s, overhead_cycles=s.spread.overhead_cycles(baseline_cycles)) for s in joined)
-    return tuple(costed), places
 
 
 def _finished(analysis: Analysis) -> Analysis:
@@ -300,13 +255,6 @@ def _mode_cycles(spread: Spread, window: Window) -> int | None:
 
 def _undisturbed(window: Window) -> int:
     return window.reads - window.interruptions
-
-
-def _weighted(*parts: tuple[float | None, int]) -> float | None:
-    """The mean of the values that exist, each with its weight."""
-    known = [(value, weight) for value, weight in parts if value is not None]
-    weights = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / weights if weights else None
 
 
 def _sum_known(values: Sequence[int | None]) -> int | None:
