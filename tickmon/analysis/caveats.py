@@ -107,10 +107,8 @@ def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingW
         )
         yield ReadingWarning(code="switches_lost", message=message)
     elif switches.missed > max(_FEW, 0.02 * switches.dated):
-        counted = switches.dated + switches.missed
-        message = (
-            f"{count_text(switches.missed)} of {count_text(counted)} context switches are not dated: {mixed}"
-        )
+        of_all = counted(switches.dated + switches.missed, "context switch", "context switches")
+        message = f"{count_text(switches.missed)} of {of_all} are not dated: {mixed}"
         yield ReadingWarning(code="switches_lost", message=message)
 
 
