@@ -240,7 +240,7 @@ def test_switches_that_are_counted_and_not_dated_are_weighed_over_the_run() -> N
 
     def said(*counted: int) -> list[str]:
         run = sum_up([window(number, count) for number, count in enumerate(counted)]).analysis
-        return [w.message for w in run.warnings if w.code == "switches_lost"]
+        return [w.message for w in run.warnings if w.code == "tick_cost_mixed"]
 
     # Counted a little later than dated, one may fall into the window before.
     assert said(14, 6, 14, 6, 14, 6) == []

@@ -9,6 +9,8 @@ import pytest
 
 from tests.bench.trains import (
     CASES,
+    MOST_OWN_PPM,
+    MOST_PPM,
     TRAINLESS,
     Events,
     Recording,
@@ -16,6 +18,7 @@ from tests.bench.trains import (
     hunt,
     hunted,
     invented,
+    own_rate_ppm,
     poisson,
     recording,
     sleep_loop,
@@ -58,7 +61,11 @@ def last(record: Recording, window_ns: float = S) -> tuple[FoundTrain, ...]:
 def test_train_of_a_clock_of_its_own_is_found_after_ten_seconds_to_10_ppm(hz: float, case: str) -> None:
     result = hunt(1, hz, window_s=5.0, **CASES[case])  # type: ignore[arg-type]
     assert (result.found, result.invented) == (result.sought, 0)
-    assert result.worst_ppm < 10
+    assert result.worst_ppm < MOST_PPM
+
+
+def test_kernels_own_rate_comes_out_within_1_ppm_after_a_minute() -> None:
+    assert own_rate_ppm(250.0, window_s=6.0) < MOST_OWN_PPM
 
 
 @pytest.mark.parametrize("make", TRAINLESS)

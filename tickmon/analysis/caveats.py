@@ -95,6 +95,10 @@ def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingW
         many = "an unknown number of preemptions" if undated is None else counted(undated, "preemption")
         message = f"{many} could not be dated: {mixed}"
         yield ReadingWarning(code="tick_cost_mixed", message=message)
+    elif switches.missed - window.switches_lost > max(_FEW, 0.02 * switches.dated):
+        of_all = counted(switches.dated + switches.missed, "context switch", "context switches")
+        message = f"{count_text(switches.missed)} of {of_all} are not dated: {mixed}"
+        yield ReadingWarning(code="tick_cost_mixed", message=message)
     elif switches.unplaced - window.lost > max(2, 0.1 * switches.dated):
         message = (
             f"{switches.unplaced:,} of {switches.dated:,} dated preemptions lie in no interruption: {mixed}"
@@ -105,10 +109,6 @@ def _of_preemptions(window: Window, switches: SwitchCounts) -> Iterator[ReadingW
             f"the kernel dropped {counted(window.switches_lost, 'record')} of context switches: "
             "some preemptions are not dated"
         )
-        yield ReadingWarning(code="switches_lost", message=message)
-    elif switches.missed > max(_FEW, 0.02 * switches.dated):
-        of_all = counted(switches.dated + switches.missed, "context switch", "context switches")
-        message = f"{count_text(switches.missed)} of {of_all} are not dated: {mixed}"
         yield ReadingWarning(code="switches_lost", message=message)
 
 
