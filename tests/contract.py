@@ -26,7 +26,12 @@ class ListOf:
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 COUNTER = re.compile(r"\d+")
 
-_COSTS = {"median_cycles": Maybe(int), "p99_cycles": Maybe(int), "max_cycles": Maybe(int)}
+_COSTS = {
+    "median_cycles": Maybe(int),
+    "p99_cycles": Maybe(int),
+    "max_cycles": Maybe(int),
+    "bins": {"from_cycles": ListOf(int), "counts": ListOf(int)},
+}
 
 HEADER: Mapping[str, object] = {
     "format": "tickmon-recording",
@@ -55,6 +60,17 @@ SEGMENT: Mapping[str, object] = {
     "window_s": float,
     "loop_size": Maybe(int),
     "reason": re.compile("start|cpu|method|settings|reset|jump|scan"),
+    "counter_synchronised": bool,
+    "guest": bool,
+    "step_cycles": int,
+    "kernel_tick": Maybe(
+        {
+            "period_ns": int,
+            "basis": re.compile("kernel|option"),
+            "phases_ns": ListOf(int),
+            "may_stop": bool,
+        }
+    ),
 }
 _READING: Mapping[str, object] = {
     "segment": int,
@@ -124,6 +140,7 @@ _READING: Mapping[str, object] = {
     ),
     "interrupts": ListOf({"row": str, "name": str, "count": int}),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
+    "excluded_count": int,
     "worst": ListOf({"start_cycles": Maybe(int), "gap_cycles": int, "source": Maybe(int), "at": Maybe(WHEN)}),
     "warnings": ListOf({"code": str, "message": str}),
 }

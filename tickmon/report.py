@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-import tickmon
 from tickmon.analysis.readings import Analysis, BaselineVerdict, Check
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
@@ -97,7 +96,7 @@ def _conditions(header: Header, analysis: Analysis, windows: int) -> Iterator[st
     window, host = analysis.window, header.host
     segment = window.segment
     length_s = window.watched_cycles / analysis.tsc_hz
-    yield f"tickmon {tickmon.__version__}: CPU {segment.cpu} of {host.name or 'an unknown host'}"
+    yield f"tickmon {header.tickmon_version}: CPU {segment.cpu} of {host.name or 'an unknown host'}"
     yield from labelled(
         "measured",
         f"{window.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, {significant(length_s, 4)} s "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,16 @@ BEYOND = 10
 _EDGES_CYCLES = bin_edges_cycles()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a recording says of lengths that it does not hold one by one."""
+
+    exact: bool
+    """They were all known when it was said."""
+    at_cycles: Mapping[float, int | None]
+    """Percentiles by their share, the median's being 0.5."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
     """The lengths of some interruptions, in cycles."""
@@ -34,11 +44,13 @@ class Spread:
     """By bin, shape ``(BINS,)``; they add up to ``n``."""
     pieces: tuple[NDArray[np.int64], ...] | None = field(repr=False)
     """All ``n`` lengths, in no order and in few arrays; None when some are not known any more."""
+    said: Said | None = field(default=None, repr=False)
+    """Goes before what the bins say; a sum has none."""
 
     @property
     def exact(self) -> bool:
         """Percentiles are values that occurred, not the middle of a bin."""
-        return self.pieces is not None
+        return self.pieces is not None or (self.said is not None and self.said.exact)
 
     @property
     def mean_cycles(self) -> float | None:
@@ -48,6 +60,8 @@ class Spread:
     @property
     def median_cycles(self) -> int | None:
         """The middle one by nearest rank; None when there are none."""
+        if self.said is not None and 0.5 in self.said.at_cycles:
+            return self.said.at_cycles[0.5]
         return self._ranked(0.5) if self.n else None
 
     def percentile_cycles(self, share: float) -> int | None:
@@ -55,6 +69,8 @@ class Spread:
 
         None when fewer than ``BEYOND`` lie beyond it.
         """
+        if self.said is not None and share in self.said.at_cycles:
+            return self.said.at_cycles[share]
         return self._ranked(share) if self.n - self._rank(share) >= BEYOND else None
 
     @property
@@ -100,7 +116,7 @@ def sum_of(spreads: Sequence[Spread]) -> Spread:
     """The spread of all lengths of ``spreads`` together: exact while they are all known and fit."""
     n = sum(spread.n for spread in spreads)
     pieces: tuple[NDArray[np.int64], ...] | None = None
-    if n <= KEEP_VALUES and all(spread.exact for spread in spreads):
+    if n <= KEEP_VALUES and all(spread.pieces is not None for spread in spreads):
         pieces = _few([piece for spread in spreads for piece in spread.pieces or ()])
     return Spread(
         n=n,

@@ -128,7 +128,7 @@ def _within_memory(analysis: Analysis) -> Analysis:
     """``analysis`` without the single lengths of its largest spreads, where there are too many in all."""
     tick, sources, trains = analysis.tick, analysis.sources, analysis.trains
     parts = (analysis, *sources, *trains, *((tick,) if tick else ()))
-    sizes = sorted(part.spread.n for part in parts if part.spread.exact)
+    sizes = sorted(part.spread.n for part in parts if part.spread.pieces is not None)
     if sum(sizes) <= KEEP_IN_ALL:
         return analysis
     while sum(sizes) > KEEP_IN_ALL:
@@ -159,7 +159,7 @@ def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
     return replace(
         joined,
         # Of the clocks only the ends, and every warning once: the run's own numbers are said of it anew.
-        clocks=(joined.clocks[0], joined.clocks[-1]),
+        clocks=(*joined.clocks[:1], *joined.clocks[1:][-1:]),
         excluded=_bounded(joined.excluded),
         warnings=gravest_first(joined.warnings),
     )

@@ -20,7 +20,7 @@ from tickmon.analysis.readings import Analysis, Source, Tick, Train, Worst
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.machine.host import Host
-from tickmon.windows import Method, ReadingWarning, Segment
+from tickmon.windows import Method, ReadingWarning, Segment, Window
 
 FORMAT = "tickmon-recording"
 VERSION = 1
@@ -30,6 +30,9 @@ EVENTS_A_LINE = 65_536
 
 HISTOGRAM_END_S = 10.0
 """The last bin begins about here and is open: longer gaps are counted, not told apart."""
+
+CLOCKS = ("monotonic_ns", "monotonic_raw_ns", "realtime_ns")
+"""What is read beside the counter."""
 
 Line = dict[str, object]
 """One line before it is text: only what JSON knows, null for what does not exist, never NaN."""
@@ -43,6 +46,8 @@ class Header:
     """UTC."""
     host: Host
     clocksource: str | None
+    tickmon_version: str = tickmon.__version__
+    """That measured."""
 
 
 def text_of(line: Line) -> str:
@@ -57,7 +62,7 @@ def header_line(header: Header) -> Line:
         "line": "header",
         "format": FORMAT,
         "version": VERSION,
-        "tickmon_version": tickmon.__version__,
+        "tickmon_version": header.tickmon_version,
         "started_at": iso_text(header.started_at),
         "host": {
             "name": host.name,
@@ -87,14 +92,29 @@ def segment_line(segment: Segment) -> Line:
         "window_s": segment.window_s,
         "loop_size": segment.loop_size,
         "reason": segment.reason,
+        "counter_synchronised": segment.counter_synchronised,
+        "guest": segment.guest,
+        "step_cycles": segment.step_cycles,
+        "kernel_tick": {
+            "period_ns": tick.period_ns,
+            "basis": tick.basis,
+            "phases_ns": list(tick.phases_ns),
+            "may_stop": tick.may_stop,
+        }
+        if tick
+        else None,
     }
 
 
 def window_line(analysis: Analysis, *, events: bool = False) -> Line:
-    """One window; with ``events`` a loop window carries its samples."""
-    members: Line = {"line": "window", "window": analysis.window.window, **_members(analysis)}
-    if events and analysis.window.segment.method is Method.LOOP:
-        members["sample_cycles"] = analysis.window.details["gap_cycles"].tolist()
+    """One window; with ``events`` also what an analysis of it would need again, and a loop's samples."""
+    window = analysis.window
+    members: Line = {"line": "window", "window": window.window, **_members(analysis)}
+    if events:
+        members["clocks"] = _clocks(window)
+        members["switches"] = _switches(window)
+        if window.segment.method is Method.LOOP:
+            members["sample_cycles"] = window.details["gap_cycles"].tolist()
     return members
 
 
@@ -194,6 +214,7 @@ def _members(analysis: Analysis) -> Line:
         "excluded": [
             {"code": e.code, "start_cycles": e.start_cycles, "cycles": e.cycles} for e in window.excluded
         ],
+        "excluded_count": window.excluded_count,
         "worst": [_worst(worst) for worst in analysis.worst],
         "warnings": [_warning(warning) for warning in analysis.warnings],
     }
@@ -217,10 +238,41 @@ def _histogram(segment: Segment, counts: NDArray[np.int64]) -> Line:
 
 
 def _spread(spread: Spread) -> Line:
+    bins = np.flatnonzero(spread.counts)
     return {
         "median_cycles": spread.median_cycles,
         "p99_cycles": spread.p99_cycles,
         "max_cycles": spread.max_cycles,
+        # Only those of the histogram's bins that hold something: there are few.
+        "bins": {
+            "from_cycles": bin_edges_cycles()[bins].astype(np.int64).tolist(),
+            "counts": spread.counts[bins].tolist(),
+        },
+    }
+
+
+def _clocks(window: Window) -> Line | None:
+    """All readings of the clocks: cycles from the segment's origin, times from those of the first reading."""
+    if not window.clocks:
+        return None
+    origin = window.segment.origin_cycles
+    columns: Line = {
+        "cycles": [reading.cycles - origin for reading in window.clocks],
+        "uncertain_cycles": [reading.uncertain_cycles for reading in window.clocks],
+    }
+    for name in CLOCKS:
+        first = getattr(window.clocks[0], name)
+        columns[f"first_{name}"] = str(first)
+        columns[name] = [getattr(reading, name) - first for reading in window.clocks]
+    return columns
+
+
+def _switches(window: Window) -> Line | None:
+    """When the sampler was switched out and in, from the window's start; None where that is not known."""
+    if window.switches is None:
+        return None
+    return {
+        name: (window.switches[name] - window.start_cycles).tolist() for name in ("out_cycles", "in_cycles")
     }
 
 

@@ -1,0 +1,320 @@
+"""Reading recordings: what was written comes back, and whatever else comes ends in one clear line."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import threading
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.making import make_segment, make_window
+from tests.readings import HEADER, loop_window, lossy_window, quiet_window, read_one, three_windows
+from tests.recordings import Line, changed, file_of, of_kind, windows_in, written
+from tickmon.analysis import Clocks, analyse
+from tickmon.analysis.readings import Analysis
+from tickmon.errors import TickmonError
+from tickmon.formats.lines import Header
+from tickmon.loading.files import LINE_MAX_BYTES
+from tickmon.loading.read import Note, Remark, Summed, read
+from tickmon.windows import Segment
+
+WHOLE = written(three_windows(), events=True)
+
+
+def _packed(text: str) -> bytes:
+    """As it is in a file while that is written: without an end."""
+    packer = zlib.compressobj(wbits=31)
+    return packer.compress(text.encode()) + packer.flush(zlib.Z_SYNC_FLUSH)
+
+
+CASES = {
+    "three": three_windows(),
+    "loop": [loop_window()],
+    "lossy": [lossy_window()],
+    "quiet": [quiet_window()],
+}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.json", "a.json.gz"])
+@pytest.mark.parametrize("events", [False, True])
+@pytest.mark.parametrize("case", list(CASES))
+def test_what_was_read_is_written_again_as_it_was(tmp_path: Path, name: str, events: bool, case: str) -> None:
+    form = name.removesuffix(".gz").removeprefix("a.")
+    text = written(CASES[case], form=form, events=events, note="ended by SIGINT")
+    items = list(read(file_of(tmp_path, text, name)))
+    (summed,) = of_kind(items, Summed)
+    again = written(
+        of_kind(items, Analysis), form=form, events=events, note="ended by SIGINT", summary=summed.summary
+    )
+    assert again == text
+    assert of_kind(items, Remark) == []
+    assert of_kind(items, Header) == [HEADER]
+    assert of_kind(items, Note) == [Note(message="ended by SIGINT")]
+
+
+def test_windows_with_their_interruptions_can_be_analysed_again(tmp_path: Path) -> None:
+    clocks, again = Clocks(), []
+    for recorded in windows_in(file_of(tmp_path, WHOLE)):
+        analysis, clocks = analyse(recorded.window, clocks)
+        again.append(analysis)
+    assert written(again, events=True) == WHOLE
+
+
+def test_without_events_the_window_has_no_interruptions_but_all_figures(tmp_path: Path) -> None:
+    path = file_of(tmp_path, WHOLE)
+    plain, full = windows_in(path, events=False), windows_in(path)
+    assert [len(a.window.details) for a in plain] == [0, 0, 0]
+    assert [a.spread.p99_cycles for a in plain] == [a.spread.p99_cycles for a in full]
+    assert [len(a.window.details) for a in full] == [a.window.interruptions for a in full]
+
+
+def test_without_windows_only_the_rest_is_read(tmp_path: Path) -> None:
+    items = list(read(file_of(tmp_path, WHOLE), windows=False))
+    assert [type(item) for item in items] == [Header, Segment, Summed]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_cut_anywhere_gives_all_whole_windows_and_says_so(tmp_path: Path, name: str) -> None:
+    data = WHOLE.encode()
+    path = file_of(tmp_path, data[: len(data) // 2], name)
+    items = list(read(path))
+    assert len(of_kind(items, Analysis)) >= 1
+    assert [remark for remark in of_kind(items, Remark) if "is cut in line" in remark.message]
+
+
+def test_window_whose_interruptions_were_cut_comes_without_them(tmp_path: Path) -> None:
+    lines = WHOLE.splitlines(keepends=True)
+    events = next(i for i, line in enumerate(lines) if line.startswith('{"line":"events"'))
+    items = list(read(file_of(tmp_path, "".join([*lines[:events], lines[events][:100]]))))
+    (analysis,) = of_kind(items, Analysis)
+    assert len(analysis.window.details) == 0
+    assert len(of_kind(items, Remark)) == 1
+
+
+def test_packed_file_without_its_end_is_a_cut_that_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(_packed(WHOLE))
+    assert len(windows_in(path)) == 3
+
+
+def test_joined_packed_members_are_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    half = len(WHOLE) // 2
+    parts = [gzip.compress(part.encode()) for part in (WHOLE[:half], WHOLE[half:])]
+    path.write_bytes(b"".join(parts) + b"\0" * 512)
+    assert len(windows_in(path)) == 3
+
+
+def test_joined_recordings_begin_anew_at_each_header(tmp_path: Path) -> None:
+    items = list(read(file_of(tmp_path, WHOLE + WHOLE)))
+    assert len(of_kind(items, Header)) == 2
+    assert [a.window.window for a in of_kind(items, Analysis)] == [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\n\n" + text.replace("\n", "\n  \n"),
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n", '\n{"line":"weather","wind":[[[1]]]}\n'),
+        lambda text: text.replace('{"line"', '{"unknown":{"a":[1,"\\ud800"]},"line"'),
+    ],
+    ids=["mark", "crlf", "blank", "no end", "unknown lines", "unknown members"],
+)
+def test_what_does_no_harm_is_read_over(tmp_path: Path, spoil: Callable[[str], str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(spoil(WHOLE).encode())
+    items = list(read(path))
+    assert len(of_kind(items, Analysis)) == 3
+    assert of_kind(items, Remark) == []
+
+
+def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in written(three_windows()).splitlines()]
+    for line in lines:
+        for name in ("counter_synchronised", "guest", "step_cycles", "kernel_tick", "excluded_count"):
+            line.pop(name, None)
+        for part in (line.get("tick"), *line.get("sources", ()), *line.get("trains", ())):
+            if part:
+                del part["bins"]
+    items = list(read(file_of(tmp_path, "".join(json.dumps(line) + "\n" for line in lines))))
+    medians = [a.tick.spread.median_cycles for a in of_kind(items, Analysis) if a.tick]
+    assert medians == [a.tick.spread.median_cycles for a in three_windows() if a.tick]
+
+
+def refused(path: Path) -> str:
+    """The one line that reading ``path`` ends in."""
+    with pytest.raises(TickmonError) as caught:
+        list(read(path))
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 500
+    return message
+
+
+def _set(*path: str | int, value: object) -> Callable[[Line], None]:
+    def change(line: Line) -> None:
+        part: object = line
+        for name in path[:-1]:
+            part = part[name]  # type: ignore[index]
+        part[path[-1]] = value  # type: ignore[index]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        ("header", _set("version", value=2), "version 2 .* versions up to 1; use a newer tickmon"),
+        ("header", _set("version", value="1"), 'line 1 says version is "1", not a whole number'),
+        ("header", _set("format", value="wav"), "line 1 is not the header"),
+        ("header", _set("started_at", value="now"), 'line 1 says started_at is "now", not a time'),
+        ("header", _set("host", value=[]), "line 1 host is a list of 0, not an object"),
+        ("segment", _set("origin_cycles", value=5), "line 2 says origin_cycles is 5"),
+        ("segment", _set("origin_cycles", value="9" * 5000), "line 2 says origin_cycles"),
+        ("segment", _set("tsc_hz", value=0), "line 2 says tsc_hz is 0, not a number from 0.001"),
+        ("segment", _set("method", value="dice"), 'line 2 says method is "dice", not one of gap, loop'),
+        ("window", _set("reads", value=-1), "line 3 says reads is -1"),
+        ("window", _set("reads", value=1.5), "line 3 says reads is 1.5"),
+        ("window", _set("reads", value=True), "line 3 says reads is True"),
+        ("window", _set("reads", value=2**53), "line 3 says reads is 9007199254740992"),
+        ("window", _set("reads", value=10**4000), "line 3 says reads is a number beyond all bounds"),
+        ("window", _set("lost", value=2**52), "line 3 contradicts itself"),
+        ("window", _set("segment", value=7), "line 3 is of segment 7, which the file has not said"),
+        ("window", _set("cpu", value=7), "line 3 says another cpu"),
+        ("window", _set("histogram", "counts", value=[1]), "line 3 says a histogram"),
+        ("window", _set("histogram", "counts", 0, value=9), "line 3 says a histogram that does not hold"),
+        ("window", _set("worst", 0, "source", value=99), "worst\\[\\].source is 99"),
+        ("window", _set("tick", "hz", value="\x1b[2J" + "x" * 10**6), 'tick.hz is "\\?\\[2Jx+…"'),
+        ("window", _set("warnings", value=[[]]), "warnings\\[\\] is a list of 0, not an object"),
+        ("events", _set("window", value=9), "line 4 has events that do not follow their window"),
+        ("events", _set("gap_cycles", value=[1]), "lists of different lengths"),
+        ("events", _set("gap_cycles", 0, value="long" * 10**6), "says gap_cycles is a list"),
+        ("events", _set("gap_cycles", 0, value=1.0), "says gap_cycles is a list"),
+        ("events", _set("gap_cycles", 0, value=10**30), "says gap_cycles is a list"),
+        ("events", _set("gap_cycles", 0, value=5), "a sum that its interruptions do not have"),
+    ],
+)
+def test_wrong_member_is_named_with_its_line(
+    tmp_path: Path, kind: str, change: Callable[[Line], object], said: str
+) -> None:
+    path = file_of(tmp_path, changed(WHOLE, kind, change))
+    message = refused(path)
+    assert str(path) in message
+    assert re.search(said, message), message
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is empty"),
+        (b"\n \n", "it is empty"),
+        (b"hello\n", "line 1 is not the header"),
+        (b"[1]\n", "line 1 what it holds is a list of 1, not an object"),
+        (b"\x7fELF" + bytes(range(256)) * 9, "line 1 is not the header"),
+        (b'{"line":"window"}\n', "line 1 is not the header"),
+        (b'{"line":"head', "line 1 is not the header"),
+        (b"[" * 100_000, "line 1 is not the header"),
+        (WHOLE.encode() + b"[" * 10**6 + b"\n", "line 10 holds what no recording holds"),
+        (WHOLE.encode() + b'{"line":NaN}\n', "line 10 holds what no recording holds"),
+        (WHOLE.encode() + b'{"line" \n', r"line 10 is no JSON \(at its character 9\)"),
+        (WHOLE.encode() + b'{"line":"\xff"}\n', r"line 10 is not UTF-8 \(at its byte 10\)"),
+        (WHOLE.encode() + b"1" * 5000 + b"\n", "line 10 holds what no recording holds"),
+        (_packed(WHOLE) + b"\xff" * 200, "line 10 cannot be unpacked"),
+        (gzip.compress(WHOLE.encode()) + b"rubbish", "cannot be unpacked"),
+        (gzip.compress(b"{" + b" " * (LINE_MAX_BYTES + 2**20)), "is longer than 64 MiB"),
+        (gzip.compress(WHOLE.encode() + b"\n" * 2**22), "is longer than 64 MiB"),
+    ],
+)
+def test_what_is_no_recording_is_said_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    assert re.search(said, refused(path)), refused(path)
+
+
+def test_missing_file_folder_and_endless_device_are_said(tmp_path: Path) -> None:
+    assert "No such file" in refused(tmp_path / "none")
+    assert "Is a directory" in refused(tmp_path)
+    assert "line 1" in refused(Path("/dev/zero"))
+    assert "it is empty" in refused(Path(os.devnull))
+
+
+def test_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(WHOLE,))
+    writer.start()
+    assert len(windows_in(pipe)) == 3
+    writer.join()
+
+
+def test_text_from_a_file_is_harmless_and_cut(tmp_path: Path) -> None:
+    wild = "\x1b[31mred\u202egnol\n" + "x" * 10**7
+    text = changed(WHOLE, "header", _set("host", "name", value=wild))
+    (header,) = of_kind(read(file_of(tmp_path, text)), Header)
+    assert header.host.name is not None
+    assert header.host.name.startswith("?[31mred?gnol xxx")
+    assert len(header.host.name) <= 200
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    gaps=st.lists(st.integers(401, 60 * 10**9), max_size=60),
+    lost=st.lists(st.integers(401, 10**9), max_size=3),
+    events=st.booleans(),
+    name=st.text(max_size=20),
+)
+def test_any_window_comes_back(
+    tmp_path: Path, gaps: list[int], lost: list[int], events: bool, name: str
+) -> None:
+    starts = np.cumsum([0, *(gap + 100 for gap in gaps)])
+    details = list(zip(starts.tolist(), gaps, strict=False))
+    end = int(starts[-1]) + sum(lost) + 1_000_000
+    window = make_window(details, lost_cycles=lost, end_cycles=end, segment=make_segment(guest=True))
+    header = replace(HEADER, clocksource=" ".join("".join(c for c in name if c.isprintable()).split()))
+    text = written([read_one(window)], events=events, header=header)
+    items = list(read(file_of(tmp_path, text)))
+    (summed,) = of_kind(items, Summed)
+    again = written(
+        of_kind(items, Analysis), events=events, header=of_kind(items, Header)[0], summary=summed.summary
+    )
+    assert again == text
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_changed_bytes_end_in_values_or_in_one_line(tmp_path: Path, data: st.DataObject) -> None:
+    content = bytearray(data.draw(st.sampled_from([_SMALL, _SMALL_JSON, _SMALL_PACKED])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        piece = data.draw(
+            st.sampled_from([b"", b"-", b"9e999", b"null", b"[]", b"{", b'"', b"\0", b"\xff", b"1"])
+        )
+        content[at : at + data.draw(st.integers(0, 3))] = piece
+        if not content:
+            return
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    with contextlib.suppress(TickmonError):
+        if analyses := of_kind(read(path), Analysis):
+            written(analyses, events=True)
+
+
+_SMALL = written(
+    [lossy_window(), replace(quiet_window(), window=make_window(window=2))], events=True
+).encode()
+_SMALL_JSON = written([lossy_window()], form="json", events=True).encode()
+_SMALL_PACKED = gzip.compress(_SMALL)
