@@ -24,9 +24,11 @@ from tests.recordings import Line, changed, file_of, of_kind, windows_in, writte
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis
 from tickmon.errors import TickmonError
+from tickmon.formats import lines
 from tickmon.formats.lines import Header
 from tickmon.loading.files import LINE_MAX_BYTES
 from tickmon.loading.read import Note, Remark, Summed, read
+from tickmon.loading.runs import runs
 from tickmon.windows import Segment
 
 WHOLE = written(three_windows(), events=True)
@@ -318,3 +320,40 @@ _SMALL = written(
 ).encode()
 _SMALL_JSON = written([lossy_window()], form="json", events=True).encode()
 _SMALL_PACKED = gzip.compress(_SMALL)
+
+
+def test_run_that_ended_is_summed_up_as_it_was_then(tmp_path: Path) -> None:
+    (run,) = runs(file_of(tmp_path, WHOLE))
+    assert run.ended
+    (summed,) = run.summed
+    assert summed.windows == 3
+    assert lines.summary_line(summed.summary, windows=3) == json.loads(WHOLE.splitlines()[-1])
+
+
+@pytest.mark.parametrize("events", [False, True])
+def test_run_that_was_killed_is_summed_up_from_its_windows(tmp_path: Path, events: bool) -> None:
+    (run,) = runs(file_of(tmp_path, written(three_windows(), events=events, orderly=False)))
+    assert not run.ended
+    (summed,) = run.summed
+    line, then = lines.summary_line(summed.summary, windows=3), json.loads(WHOLE.splitlines()[-1])
+    # Percentiles of several windows come from bins, an eighth of a power of two wide.
+    for name in ("median_cycles", "p99_cycles"):
+        assert line[name] == pytest.approx(then[name], rel=0.13)
+    tick = summed.summary.analysis.tick
+    assert tick is not None
+    assert tick.spread.median_cycles == pytest.approx(then["tick"]["median_cycles"], rel=0.13)
+    same = ("interruptions", "overhead_cycles", "overhead_share", "max_cycles", "check", "worst", "warnings")
+    assert {name: line[name] for name in same} == {name: then[name] for name in same}
+    assert [s["count"] for s in line["sources"]] == [s["count"] for s in then["sources"]]  # type: ignore[attr-defined]
+
+
+def test_runs_of_joined_files_stay_apart(tmp_path: Path) -> None:
+    killed = written(three_windows()[:2], orderly=False)
+    first, second = runs(file_of(tmp_path, killed + WHOLE))
+    assert (first.ended, second.ended) == (False, True)
+    assert [s.windows for s in (*first.summed, *second.summed)] == [2, 3]
+
+
+def test_run_before_its_first_window_has_nothing_to_sum_up(tmp_path: Path) -> None:
+    (run,) = runs(file_of(tmp_path, WHOLE.splitlines()[0] + "\n"))
+    assert (run.summed, run.ended) == ((), False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import zlib
@@ -123,12 +124,24 @@ def _unpacked(path: Path, file: BinaryIO, data: bytes) -> Iterator[bytes]:
             if not data:
                 return
             unpack = zlib.decompressobj(_GZIP_WBITS)
-        chunk = unpack.decompress(data, _CHUNK_BYTES)
+        before = unpack.copy()
+        try:
+            chunk = unpack.decompress(data, _CHUNK_BYTES)
+        except zlib.error:
+            yield from _until_damage(before, data)
+            raise
         if chunk:
             yield chunk
         data = unpack.unconsumed_tail
         if not data and not unpack.eof and len(chunk) < _CHUNK_BYTES and not (data := _read(path, file)):
             return
+
+
+def _until_damage(unpack: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """What can be had of ``data`` before what cannot be unpacked, a byte at a time."""
+    with contextlib.suppress(zlib.error):
+        for at in range(len(data)):
+            yield unpack.decompress(data[at : at + 1])
 
 
 def _read(path: Path, file: BinaryIO) -> bytes:

@@ -1,0 +1,103 @@
+"""Recordings summed up: by their own summary or, where that is missing, from their windows."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tickmon.analysis.readings import Analysis
+from tickmon.analysis.total import NO_TOTAL, Total, add
+from tickmon.formats.lines import Header
+from tickmon.loading.files import STDIN
+from tickmon.loading.read import Item, Note, Remark, Summed, read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordedRun:
+    """One run, of which a file has several where recordings were joined."""
+
+    header: Header
+    summed: tuple[Summed, ...]
+    """Of every CPU that has a window, in the order of CPUs."""
+    ended: bool
+    """The run ended orderly: what is summed up here was so then. Else it was now, from the windows."""
+    notes: tuple[Note, ...]
+    remarks: tuple[Remark, ...]
+
+
+def runs(path: Path) -> Iterator[RecordedRun]:
+    """All runs of a file, in its order; TickmonError as from ``read``.
+
+    A file is gone through once without looking at its windows. Only when a run has no summary, because it
+    was killed or goes on, that is done again with them; a pipe has no second time.
+    """
+    if not _can_be_read_twice(path):
+        yield from _runs(read(path, events=False))
+        return
+    first = list(_runs(read(path, windows=False)))
+    if all(run.ended for run in first):
+        yield from first
+    else:
+        yield from _runs(read(path, events=False))
+
+
+def _can_be_read_twice(path: Path) -> bool:
+    try:
+        return path != STDIN and stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        # To be said where it is opened.
+        return False
+
+
+def _runs(items: Iterator[Item]) -> Iterator[RecordedRun]:
+    gathered: _Gathered | None = None
+    for item in items:
+        if isinstance(item, Header):
+            if gathered is not None:
+                yield gathered.run()
+            gathered = _Gathered(item)
+        elif gathered is not None:
+            gathered.take(item)
+    if gathered is not None:
+        yield gathered.run()
+
+
+class _Gathered:
+    """A run so far."""
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._totals: dict[int, tuple[Total, int]] = {}
+        self._summed: dict[int, Summed] = {}
+        self._notes: list[Note] = []
+        self._remarks: list[Remark] = []
+
+    def take(self, item: Item) -> None:
+        """The next of its items."""
+        match item:
+            case Analysis():
+                cpu = item.window.segment.cpu
+                total, windows = self._totals.get(cpu, (NO_TOTAL, 0))
+                self._totals[cpu] = add(total, item), windows + 1
+            case Summed():
+                self._summed[item.summary.analysis.window.segment.cpu] = item
+            case Note():
+                self._notes = [*self._notes[-9:], item]
+            case Remark():
+                self._remarks = [*self._remarks[-9:], item]
+
+    def run(self) -> RecordedRun:
+        """All of it."""
+        found = self._summed or {
+            cpu: Summed(summary=total.summary(), windows=windows)
+            for cpu, (total, windows) in self._totals.items()
+        }
+        return RecordedRun(
+            header=self._header,
+            summed=tuple(found[cpu] for cpu in sorted(found)),
+            ended=bool(self._summed),
+            notes=tuple(self._notes),
+            remarks=tuple(self._remarks),
+        )
