@@ -23,6 +23,13 @@ class ListOf:
     of: object
 
 
+@dataclass(frozen=True, slots=True)
+class WithEvents:
+    """Is there where every interruption was asked for."""
+
+    of: object
+
+
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 COUNTER = re.compile(r"\d+")
 
@@ -150,7 +157,14 @@ _LOOP: Mapping[str, object] = {
     "mode_cycles": Maybe(int),
     "baseline_verdict": {"holds": Maybe(bool), "reason": str},
 }
-WINDOW: Mapping[str, object] = {"window": int, **_READING}
+_CLOCK = {"first_monotonic_ns": COUNTER, "first_monotonic_raw_ns": COUNTER, "first_realtime_ns": COUNTER}
+_LISTS = ("cycles", "uncertain_cycles", "monotonic_ns", "monotonic_raw_ns", "realtime_ns")
+WINDOW: Mapping[str, object] = {
+    "window": int,
+    **_READING,
+    "clocks": WithEvents({**_CLOCK, **dict.fromkeys(_LISTS, ListOf(int))}),
+    "switches": WithEvents(Maybe({"out_cycles": ListOf(int), "in_cycles": ListOf(int)})),
+}
 LOOP_WINDOW: Mapping[str, object] = {**WINDOW, **_LOOP}
 SUMMARY: Mapping[str, object] = {
     "windows": int,
@@ -183,6 +197,8 @@ def read_line(text: str) -> dict[str, object]:
 def check(value: object, of: object, where: str = "line") -> None:
     """AssertionError, naming the member, when ``value`` is not ``of`` that kind."""
     match of:
+        case WithEvents(of=inner):
+            check(value, inner, where)
         case Maybe(of=inner):
             if value is not None:
                 check(value, inner, where)
@@ -192,9 +208,10 @@ def check(value: object, of: object, where: str = "line") -> None:
                 check(element, inner, f"{where}[{index}]")
         case dict():
             assert isinstance(value, dict), where
-            assert set(value) == set(of), (where, set(value) ^ set(of))
-            for name, inner in of.items():
-                check(value[name], inner, f"{where}.{name}")
+            optional = {name for name, inner in of.items() if isinstance(inner, WithEvents)}
+            assert set(value) | optional == set(of), (where, set(value) ^ set(of))
+            for name in value:
+                check(value[name], of[name], f"{where}.{name}")
         case re.Pattern():
             assert isinstance(value, str), where
             assert of.fullmatch(value), (where, value)
