@@ -78,10 +78,15 @@ def test_at_every_size_each_part_fills_its_place_and_no_more(size: tuple[int, in
     at_size()
 
 
-@on_screen(size=(40, 10))
-async def test_a_terminal_that_is_too_small_is_told_so(at: Desk) -> None:
-    await at.windows(1)
-    assert "tickmon needs 64 columns and 14 rows" in at.part("small")
+@pytest.mark.parametrize("size", [(40, 10), (58, 14), (63, 20), (120, 13)])
+def test_a_terminal_that_is_too_small_is_told_so_and_nothing_else(size: tuple[int, int]) -> None:
+    @on_screen(size=size)
+    async def run(at: Desk) -> None:
+        await at.windows(1)
+        assert "tickmon needs 64 columns and 14 rows" in " ".join(at.part("small").split())
+        assert [panel.id for panel in at.app.main.query(Panel) if panel.size.height] == ["small"]
+
+    run()
 
 
 @on_screen()
@@ -487,12 +492,16 @@ async def test_both_pages_of_help_fit_80_by_24(at: Desk) -> None:
 
 @on_screen()
 async def test_the_theme_key_goes_round(at: Desk) -> None:
-    names = []
+    await at.windows(1)
+    title = at.app.main.query_one("#title", Panel)
+    seen = []
     for _ in range(4):
-        names.append(at.app.theme)
+        seen.append((at.app.theme, title.render_line(0)._segments[0].style))
         await at.press("t")
-    assert len(set(names[:3])) == 3
-    assert names[3] == names[0]
+        await at.pilot.pause()
+    assert seen[0] == seen[3]
+    assert len({theme for theme, _ in seen}) == 3
+    assert seen[0][1] != seen[1][1]
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+c"])

@@ -183,8 +183,9 @@ def test_no_colour_is_sent_when_none_is_wanted() -> None:
         assert colours == []
 
 
-def test_only_ascii_is_sent_when_only_ascii_is_wanted() -> None:
-    with PseudoTerminal((*SCREEN, "--ascii"), cwd=ROOT) as terminal:
+@pytest.mark.parametrize(("options", "env"), [(("--ascii",), {}), ((), {"LC_ALL": "C"})])
+def test_only_ascii_is_sent_when_only_ascii_is_wanted(options: tuple[str, ...], env: dict[str, str]) -> None:
+    with PseudoTerminal((*SCREEN, *options), cwd=ROOT, env={**os.environ, **env}) as terminal:
         await_reading(terminal)
         terminal.send("?")
         terminal.wait_for("Help, page 1")

@@ -121,6 +121,15 @@ def test_the_tick_check_drops_words_before_numbers() -> None:
     assert "kernel's LOC row +1,264" in lines(draw_figures, view, width=200)[3]
 
 
+@pytest.mark.parametrize("width", [64, 72, 80])
+def test_figures_that_have_no_room_are_left_out_and_not_cut(width: int) -> None:
+    for view in (view_of(), view_of(settings=replace(SETTINGS, method=Method.LOOP))):
+        cost, _, baseline, _, _ = lines(draw_figures, view, width, height=5)
+        assert max(len(cost), len(baseline)) <= width
+        assert cost.rstrip().endswith("worst")
+        assert "min-baseline" in baseline
+
+
 def test_a_value_that_does_not_exist_is_a_dash() -> None:
     assert "– 99th" in lines(draw_figures, view_of())[0]
 

@@ -89,7 +89,9 @@ BRIDGE = 8
 def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
     """The columns (first, one past the last) in which ``new`` looks different from ``old``."""
     spans: list[tuple[int, int]] = []
-    for column, (before, now) in enumerate(zip_longest(_cells(old), _cells(new))):
+    same = next((n for n, (before, now) in enumerate(zip_longest(old, new)) if before != now), len(new))
+    cells = zip_longest(_cells(old[same:]), _cells(new[same:]))
+    for column, (before, now) in enumerate(cells, width_of(new[:same])):
         if before == now:
             continue
         if spans and column - spans[-1][1] < BRIDGE:

@@ -6,6 +6,7 @@ Nothing of Textual is imported here, so that a refusal costs nothing.
 from __future__ import annotations
 
 import contextlib
+import locale
 import os
 import select
 import signal
@@ -51,8 +52,9 @@ def check_terminal() -> None:
 
 def speaks_utf8() -> bool:
     """What is written to the terminal goes out as UTF-8; if not, the screen must do with ASCII."""
-    encoding = getattr(sys.__stderr__, "encoding", None) or "ascii"
-    return encoding.lower().replace("-", "") == "utf8"
+    sent = getattr(sys.__stderr__, "encoding", None) or "ascii"
+    # Under LC_ALL=C Python sends UTF-8 all the same; whoever sets that wants something else.
+    return all(name.lower().replace("-", "") == "utf8" for name in (sent, locale.getencoding()))
 
 
 class Guard:

@@ -20,8 +20,8 @@ _FACTS_FROM = 118
 """Columns from which on there is room for the facts behind the figures."""
 _VERDICTS: dict[bool | None, tuple[str, Ink]] = {
     True: ("holds here", "good"),
-    False: ("DOES NOT HOLD here: ! says why", "bad"),
-    None: ("cannot be judged: ! says why", "label"),
+    False: ("DOES NOT HOLD here", "bad"),
+    None: ("cannot be judged", "label"),
 }
 """Of the loop method's baseline."""
 
@@ -66,15 +66,15 @@ def _figures(view: View, room: int) -> list[Row]:
     if reading is None:
         return [()] * 5
     return [
-        *_cost(view, reading),
-        _baseline(view, reading),
+        *_cost(view, reading, room),
+        _baseline(view, reading, room),
         _check(reading.analysis, room),
         _worst(view, reading),
     ]
 
 
-def _cost(view: View, reading: Reading) -> list[Row]:
-    """What one tick costs; of the loop method, what one sample took."""
+def _cost(view: View, reading: Reading, room: int) -> list[Row]:
+    """What one tick costs; of the loop method, what one sample took. Where there is no room, no 99th."""
     if reading.analysis.window.segment.method is Method.LOOP:
         label, spread = "one sample", reading.analysis.spread
         note = f"{counted(spread.n, 'sample')} of {counted(view.settings.loop_size, 'iteration')}"
@@ -92,28 +92,32 @@ def _cost(view: View, reading: Reading) -> list[Row]:
             Piece(text.rjust(_VALUE) if len(pieces) == 1 else f"  {text}", "value"),
             Piece(f" {name}", "label"),
         ]
-    return [tuple(pieces), row(_label(""), (note, "label"))]
+    costs = tuple(pieces)
+    if width_of(costs) > room:
+        costs = (*costs[:3], *costs[5:])
+    return [costs, row(_label(""), (note, "label"))]
 
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.0f}" if seconds >= 9.95 else f"{seconds:.1f}"
 
 
-def _baseline(view: View, reading: Reading) -> Row:
+def _baseline(view: View, reading: Reading, room: int) -> Row:
+    """The baseline with its drift or verdict, and the threshold where there is room."""
     analysis, trend = reading.analysis, reading.trend
     value = Piece(_text(view, reading, analysis.baseline_cycles).rjust(_VALUE), "value")
     verdict = analysis.baseline_verdict
     if verdict is not None:
         words, ink = _VERDICTS[verdict.holds]
-        return (_label("min-baseline"), value, *row((" · ", "label"), (words, ink)))
+        line = (_label("min-baseline"), value, *row((" · ", "label"), (words, ink)))
+        where = () if verdict.holds else row((": ! says why", ink))
+        return (*line, *where) if width_of(line) + width_of(where) <= room else line
     low, high = trend.baseline_low_cycles, trend.baseline_high_cycles
     drift = range_text(_text(view, reading, low), _text(view, reading, high)) if low != high else "none"
     threshold = _text(view, reading, analysis.window.segment.threshold_cycles)
-    return (
-        _label("min-baseline"),
-        value,
-        *row((" · drift ", "label"), drift, (" · threshold ", "label"), threshold),
-    )
+    line = (_label("min-baseline"), value, *row((" · drift ", "label"), drift))
+    limit = row((" · threshold ", "label"), threshold)
+    return (*line, *limit) if width_of(line) + width_of(limit) <= room else line
 
 
 def _check(analysis: Analysis, room: int) -> Row:

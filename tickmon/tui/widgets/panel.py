@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tickmon.tui.rows import Piece, Row, changed_spans, fit
+from tickmon.tui.rows import Ink, Piece, Row, changed_spans, fit
 from tickmon.tui.themes import ink_style
 from tickmon.tui.view import View
 
@@ -29,6 +29,7 @@ class Panel(Widget):
         super().__init__(id=id)
         self._draw = draw
         self._rows: list[Row] = []
+        self._styles: dict[Ink, Style] = {}
 
     def watch_view(self) -> None:
         """Draws it."""
@@ -40,10 +41,14 @@ class Panel(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The row at ``y``, inked."""
-        ground = self.rich_style
         pieces = self._rows[y] if y < len(self._rows) else ()
-        segments = [Segment(piece.text, ground + self._style(piece)) for piece in pieces if piece.text]
-        return Strip(segments).adjust_cell_length(self.size.width, ground).simplify()
+        segments = [Segment(piece.text, self._style(piece)) for piece in pieces if piece.text]
+        return Strip(segments).adjust_cell_length(self.size.width, self._inked("plain")).simplify()
+
+    def notify_style_update(self) -> None:
+        """Other colours count from now on."""
+        self._styles.clear()
+        super().notify_style_update()
 
     def _draw_again(self) -> None:
         width, height = self.size
@@ -65,5 +70,12 @@ class Panel(Widget):
             self.refresh(*regions)
 
     def _style(self, piece: Piece) -> Style:
-        style = ink_style(piece.ink, self.app.theme, colourless=self.app.no_color)
+        style = self._inked(piece.ink)
         return style + Style(meta={"@click": piece.action}) if piece.action else style
+
+    def _inked(self, ink: Ink) -> Style:
+        style = self._styles.get(ink)
+        if style is None:
+            style = self.rich_style + ink_style(ink, self.app.theme, colourless=self.app.no_color)
+            self._styles[ink] = style
+        return style
