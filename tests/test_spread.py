@@ -110,7 +110,7 @@ def test_an_extreme_that_one_part_does_not_know_is_not_known_of_the_sum() -> Non
 
 def test_values_of_ever_so_many_sums_lie_in_few_pieces_and_are_seldom_copied() -> None:
     total, copied, rng = NOTHING, 0, np.random.default_rng(1)
-    for _ in range(20_000):
+    for _ in range(3_000):
         before = total.pieces or ()
         total = sum_of((total, spread_of(rng.integers(1, 1000, rng.integers(0, 8)))))
         assert total.pieces is not None

@@ -35,7 +35,26 @@ def main() -> int:
         ratio = median(analysis_s / sort_s for sort_s, analysis_s in pairs)
         sort_s, analysis_s = (median(times) for times in zip(*pairs, strict=True))
         print(f"{len(gaps_cycles):13,d} {sort_s * 1e3:8.2f} ms {analysis_s * 1e3:7.1f} ms {ratio:7.1f}")
+    _print_live()
     return int(ratio > MOST_SORTS)
+
+
+def _print_live() -> None:
+    """What windows of a second cost one after the other, while a host's train is followed."""
+    life = Life(noise_hz=11_800, host_hz=999.98)
+    ends_ns = [(number + 1) * 1e9 for number in range(40)]
+    clocks, used_s = Clocks(), []
+    for window in simulate(life, segment=make_segment(guest=True), ends_ns=ends_ns):
+        start_s = time.process_time()
+        _, clocks = analyse(window, clocks)
+        used_s.append(time.process_time() - start_s)
+    # Only now are thirteen seconds remembered, which is as much as ever.
+    settled_s = used_s[14:]
+    print(
+        f"windows of a second, {len(window.details):,} each: {median(settled_s) * 1e3:.1f} ms in the middle, "
+        f"{min(settled_s) * 1e3:.1f} ms at best, {sum(settled_s) / len(settled_s) * 1e3:.1f} ms in the mean "
+        "with the search for trains"
+    )
 
 
 def _windows(count: int) -> tuple[Window, ...]:

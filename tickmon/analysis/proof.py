@@ -15,6 +15,7 @@ from tickmon.analysis.trainfit import (
     LATEST_SLOTS,
     STRETCHES,
     parted_fill,
+    stretch_means,
     widest_ns,
 )
 
@@ -66,7 +67,7 @@ def steady(view: View, found: Fill, times: Timetable) -> bool:
     if len(offsets_ns) < ENOUGH_SLOTS / 2:
         return False
     jitter_ns = math.sqrt(float(np.mean(np.diff(offsets_ns) ** 2)) / 2)
-    means_ns = np.array([float(part.mean()) for part in np.array_split(offsets_ns, STRETCHES)])
+    means_ns = stretch_means(offsets_ns)
     # Two degrees of freedom went into the line, and the jitter's own share in the means comes off.
     strayed = float((means_ns**2).sum()) / (STRETCHES - 2) - jitter_ns**2 * STRETCHES / len(offsets_ns)
     allowed_ns = max(

@@ -39,6 +39,10 @@ _LEAST_REACH_NS = 5_000.0
 """Even good clocks stray by microseconds when one of them is corrected."""
 
 _ROUNDS = 4
+
+_STANDS_NS = 1.0
+"""A line that moves less has found its place."""
+
 _MOST_PARTS = 64
 
 
@@ -78,12 +82,17 @@ def fitted(view: View, times: Timetable) -> Timetable | None:
         # The anchor goes to the middle of the data, where an error of the slope does not move it.
         middle = round(line.middle)
         level_ns = line.level + line.slope * (middle - line.middle)
+        moved_ns = abs(line.level) + abs(line.slope) * np.ptp(turns[near])
+        done = moved_ns <= _STANDS_NS and abs(reach_ns - times.reach_ns) <= _STANDS_NS
         times = Timetable(
             slot_ns=times.slot_ns + middle * times.period_ns + level_ns,
             period_ns=times.period_ns + line.slope,
             reach_ns=reach_ns,
             error_ppm=line.slope_error / times.period_ns * 1e6,
         )
+        if done:
+            # Once more would draw the same line through the same starts.
+            break
     return times
 
 
@@ -121,19 +130,26 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> _Line | None:
     if len(x) < 2 * STRETCHES:
         return None
     middle = float(x.mean())
-    spread = float(((x - middle) ** 2).sum())
+    apart = x - middle
+    spread = float((apart * apart).sum())
     if spread == 0:
         return None
-    slope = float(((x - middle) * y).sum()) / spread
+    slope = float((apart * y).sum()) / spread
     level = float(y.mean())
-    rest = y - level - slope * (x - middle)
-    scatter = float((rest**2).sum()) / (len(x) - 2)
+    rest = y - level - slope * apart
+    scatter = float((rest * rest).sum()) / (len(x) - 2)
     # The scatter of points does not know of slow wander; the means of stretches do.
-    means = np.array([float(part.mean()) for part in np.array_split(rest, STRETCHES)])
-    wander = float((means**2).sum()) / (STRETCHES - 2) * len(x) / STRETCHES
+    means = stretch_means(rest)
+    wander = float((means * means).sum()) / (STRETCHES - 2) * len(x) / STRETCHES
     return _Line(
         middle=middle, level=level, slope=slope, slope_error=math.sqrt(max(scatter, wander) / spread)
     )
+
+
+def stretch_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The means of ``STRETCHES`` parts of at least as many values, in their order."""
+    firsts = np.arange(STRETCHES) * len(values) // STRETCHES
+    return np.asarray(np.add.reduceat(values, firsts) / np.diff(firsts, append=len(values)))
 
 
 def at_right_rate(view: View, times: Timetable) -> Timetable | None:
