@@ -26,6 +26,7 @@ ROOMS = {
     "settings": 3,
     "sampling": 4,
     "layout": 4,
+    "doctor": 4,
     "formats": 4,
     "ready": 4,
     "report": 5,
@@ -72,6 +73,7 @@ def test_compiled_module_is_imported_in_one_place() -> None:
     "module",
     [
         "windows",
+        "doctor.command",
         "machine.facts",
         "machine.busy",
         "machine.choose",

@@ -35,6 +35,7 @@ examples:
   tickmon                        the live screen, on an idle CPU
   tickmon --cpu 3                ... on CPU 3
   tickmon sample --duration 60   a minute without a screen, then a summary
+  tickmon doctor --cpu 3         what helps or hurts the measurement there
   tickmon COMMAND --help         all options of one command
 
 {_BLIND}
@@ -75,13 +76,36 @@ examples:
 {_BLIND}"""
 
 
-def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions:
+_DOCTOR = """\
+Says for one CPU what was seen, why it matters for the measurement, what to
+change, and where the kernel's documentation says so. It only reads, runs none
+of the commands that it names, spins on no CPU, and reads nothing that would
+interrupt the CPU in question."""
+
+_DOCTOR_END = """\
+levels:
+  hurts    the figures are wrong or mean something else while this is so
+  better   a change would make the CPU quieter or the reading fuller
+  unknown  could not be told here; root or another place may see more
+  note     worth knowing; ok: as it should be
+
+examples:
+  tickmon doctor --cpu 3
+  tickmon doctor --format json | jq '.findings[] | select(.level == "bad")'
+
+exit codes:
+  0 whatever was found, 1 could not be read, 2 wrong usage"""
+
+
+def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions | options.DoctorOptions:
     """What ``argv`` asks for. UsageError when it makes no sense, SystemExit after --help and --version."""
     arguments, rest = _parser().parse_known_args(_with_command(argv))
     if rest:
         raise UsageError(f"unknown: {' '.join(rest)} (see tickmon {arguments.command} --help)")
     if arguments.command == "sample":
         return _sample_options(arguments)
+    if arguments.command == "doctor":
+        return options.DoctorOptions(cpus=arguments.cpu, format=arguments.format)
     return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
 
 
@@ -126,6 +150,16 @@ def _parser() -> argparse.ArgumentParser:
             help="the same measurement without a screen: for scripts, pipes, CI",
             description="Measures for a while and prints the reading.",
             epilog=_SAMPLE_END,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
+    )
+    _add_doctor(
+        commands.add_parser(
+            "doctor",
+            help="what of this machine helps or hurts the measurement, and what to change",
+            description=_DOCTOR,
+            epilog=_DOCTOR_END,
             formatter_class=layout,
             allow_abbrev=False,
         )
@@ -189,6 +223,15 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
         "(default: an idle one, isolated if there is one)",
     )
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cpu", metavar="N", help="the CPU to examine (default: the one that the live screen would choose)"
+    )
+    parser.add_argument(
+        "--format", choices=options.DOCTOR_FORMATS, default="text", help="text (default) or json"
+    )
 
 
 def _add_sample(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from tickmon.arguments import parse
 from tickmon.errors import TickmonError
-from tickmon.options import SampleOptions, WatchOptions
+from tickmon.options import DoctorOptions, SampleOptions, WatchOptions
 from tickmon.stdout import drop_output, take_any_text, write_output
 
 _SIGNALLED = 128
@@ -48,7 +48,13 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit:
         # --help and --version have been printed.
         return 0
-    return _sample(asked) if isinstance(asked, SampleOptions) else _watch(asked)
+    match asked:
+        case SampleOptions():
+            return _sample(asked)
+        case DoctorOptions():
+            return _doctor(asked)
+        case WatchOptions():
+            return _watch(asked)
 
 
 def _say(message: str) -> None:
@@ -67,6 +73,12 @@ def _sample(asked: SampleOptions) -> int:
     from tickmon.sample import sample
 
     return sample(asked, ready)
+
+
+def _doctor(asked: DoctorOptions) -> int:
+    from tickmon.doctor.command import doctor
+
+    return doctor(asked)
 
 
 def _watch(asked: WatchOptions) -> int:

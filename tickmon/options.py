@@ -11,6 +11,7 @@ from tickmon.errors import UsageError
 from tickmon.units import parse_duration_s
 
 FORMATS = ("text", "json", "jsonl", "csv", "seed")
+DOCTOR_FORMATS = ("text", "json")
 METHODS = ("gap", "loop")
 
 WINDOW_S = 1.0
@@ -74,6 +75,15 @@ class WatchOptions:
 
     measure: MeasureOptions
     ascii: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorOptions:
+    """What ``doctor`` was asked for."""
+
+    cpus: str | None
+    """The kernel's list grammar; None: as the live screen would choose."""
+    format: str
 
 
 def window_s(text: str) -> float:

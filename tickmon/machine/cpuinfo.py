@@ -8,6 +8,8 @@ from pathlib import Path
 from tickmon.machine.files import read_text
 from tickmon.text import harmless
 
+_FEATURES = {"0004": "tsc", "0068": "constant_tsc", "0078": "nonstop_tsc", "009F": "hypervisor"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuInfo:
@@ -29,6 +31,26 @@ def read_cpuinfo(root: Path = Path("/")) -> CpuInfo:
         if colon:
             facts.setdefault(key.strip(), value.strip())
     return CpuInfo(model=_model(facts), flags=frozenset(facts.get("flags", "").split()))
+
+
+def read_modalias(root: Path = Path("/")) -> CpuInfo:
+    """What of this can be read at any time, since it asks no CPU: the features that matter here, no model.
+
+    drivers/base/cpu.c, ``print_cpu_modalias()``: on x86 a list of the numbers of arch/x86/include/asm/
+    cpufeatures.h, the same in every kernel for the features that hardware reports.
+    """
+    text = read_text(root / "sys/devices/system/cpu/modalias") or ""
+    head, _, numbers = text.strip().partition("feature:")
+    if not head.startswith("cpu:type:x86"):
+        return CpuInfo(model=None, flags=frozenset())
+    present = set(numbers.split(","))
+    return CpuInfo(model=None, flags=frozenset(name for mark, name in _FEATURES.items() if mark in present))
+
+
+def runs_x86(root: Path = Path("/")) -> bool | None:
+    """Whether the CPUs are x86; None when that cannot be told at any time."""
+    text = read_text(root / "sys/devices/system/cpu/modalias")
+    return text.startswith("cpu:type:x86") if text else None
 
 
 def _model(facts: dict[str, str]) -> str | None:

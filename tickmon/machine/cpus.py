@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tickmon.errors import TickmonError, UsageError
-from tickmon.machine.cpulist import cpu_list_text, parse_cpu_list, read_cpu_list
+from tickmon.errors import TickmonError
+from tickmon.machine.cmdline import boot_cpus, lenient_cpus, read_cmdline
+from tickmon.machine.cpulist import cpu_list_text, read_cpu_list
 from tickmon.machine.cpusets import accepted_cpus, isolated_by_cpusets
 from tickmon.machine.files import read_text
 from tickmon.machine.mounts import Mount, is_covered, read_mounts
@@ -69,7 +70,7 @@ def read_cpus(root: Path = Path("/")) -> Cpus:
             "can be read"
         )
     possible = read_cpu_list(root / _FOLDER / "possible") or online
-    words = (read_text(root / "proc/cmdline") or "").split()
+    words = read_cmdline(root) or ()
     isolated = read_cpu_list(root / _FOLDER / "isolated")
     nohz_full = read_cpu_list(root / _FOLDER / "nohz_full")
     return Cpus(
@@ -77,9 +78,9 @@ def read_cpus(root: Path = Path("/")) -> Cpus:
         online=online,
         usable=(online & accepted if accepted else online) or online,
         allowed=inherited or online,
-        isolated=(_booted(words, "isolcpus") & possible if isolated is None else isolated)
+        isolated=(boot_cpus(words, "isolcpus") & possible if isolated is None else isolated)
         | isolated_by_cpusets(root, mounts),
-        nohz_full=_booted(words, "nohz_full") & possible if nohz_full is None else nohz_full,
+        nohz_full=boot_cpus(words, "nohz_full") & possible if nohz_full is None else nohz_full,
         siblings=_siblings(root, online),
     )
 
@@ -94,7 +95,7 @@ def read_online(root: Path, mounts: tuple[Mount, ...]) -> frozenset[int]:
 def _inherited(root: Path) -> frozenset[int]:
     for line in (read_text(root / "proc/self/status") or "").splitlines():
         if line.startswith("Cpus_allowed_list:"):
-            return _lenient(line.partition(":")[2])
+            return lenient_cpus(line.partition(":")[2])
     return frozenset()
 
 
@@ -106,24 +107,3 @@ def _siblings(root: Path, online: frozenset[int]) -> dict[int, frozenset[int]]:
         if others := (threads or frozenset()) - {cpu}:
             siblings[cpu] = others
     return siblings
-
-
-def _booted(words: list[str], option: str) -> frozenset[int]:
-    """The CPUs that the kernel's command line gives to ``option``; the last one counts.
-
-    ``isolcpus`` may begin with flags (kernel/sched/isolation.c); without ``domain`` among them it takes only
-    interrupts or the tick away, and the scheduler still uses these CPUs.
-    """
-    value = next((word.partition("=")[2] for word in reversed(words) if word.startswith(option + "=")), "")
-    parts = value.split(",")
-    flags = {part for part in parts if part in ("nohz", "domain", "managed_irq")}
-    if flags and "domain" not in flags:
-        return frozenset()
-    return _lenient(",".join(part for part in parts if part not in flags))
-
-
-def _lenient(text: str) -> frozenset[int]:
-    try:
-        return frozenset(parse_cpu_list(text))
-    except UsageError:
-        return frozenset()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from tickmon.machine.cgroups import hierarchy, own_groups, under, upwards
 from tickmon.machine.cpulist import read_cpu_list
-from tickmon.machine.files import folders_in, read_text, read_word
+from tickmon.machine.files import folders_in, read_word
 from tickmon.machine.mounts import Mount
 
 _EFFECTIVE_V1 = ("cpuset.effective_cpus", "cpuset.cpus")
@@ -18,14 +18,14 @@ def accepted_cpus(root: Path, mounts: tuple[Mount, ...]) -> frozenset[int] | Non
 
     The own cgroup may not have the controller: then its nearest ancestor's cpuset holds.
     """
-    hierarchies = _own_groups(root)
+    hierarchies = own_groups(root)
     for mount in mounts:
-        controller = _controller(mount)
+        controller = hierarchy(mount, "cpuset")
         if controller is None or controller not in hierarchies:
             continue
         names = _EFFECTIVE_V2 if mount.kind == "cgroup2" else _EFFECTIVE_V1
-        for folder in _upwards(hierarchies[controller], mount):
-            cpus = _effective(_under(root, folder), names)
+        for folder in upwards(hierarchies[controller], mount):
+            cpus = _effective(under(root, folder), names)
             if cpus:
                 return cpus
     return None
@@ -39,45 +39,10 @@ def isolated_by_cpusets(root: Path, mounts: tuple[Mount, ...]) -> frozenset[int]
     """
     isolated: frozenset[int] = frozenset()
     for mount in mounts:
-        if _controller(mount) is not None:
+        if hierarchy(mount, "cpuset") is not None:
             find = _isolated_v2 if mount.kind == "cgroup2" else _unbalanced_v1
-            isolated |= find(_under(root, PurePosixPath(mount.point)))
+            isolated |= find(under(root, PurePosixPath(mount.point)))
     return isolated
-
-
-def _controller(mount: Mount) -> str | None:
-    """What /proc/self/cgroup calls the hierarchy that ``mount`` shows, if it can hold cpusets."""
-    if mount.kind == "cgroup2":
-        return ""
-    return "cpuset" if mount.kind == "cgroup" and "cpuset" in mount.options else None
-
-
-def _own_groups(root: Path) -> dict[str, str]:
-    """The path of the own cgroup for each controller; that of the v2 hierarchy has no name."""
-    groups = {}
-    for line in (read_text(root / "proc/self/cgroup") or "").splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        groups.update(dict.fromkeys(controllers.split(","), path))
-    return groups
-
-
-def _upwards(group: str, mount: Mount) -> Iterator[PurePosixPath]:
-    """Where ``mount`` shows ``group``, then each ancestor up to the mount point."""
-    path, shown = PurePosixPath(group), PurePosixPath(mount.root)
-    point = PurePosixPath(mount.point)
-    if path.is_relative_to(shown):
-        for folder in (path, *path.parents):
-            if folder != shown:
-                yield point / folder.relative_to(shown)
-            else:
-                break
-    # A container may see another path than its own: what it does see is all that it has.
-    yield point
-
-
-def _under(root: Path, folder: PurePosixPath) -> Path:
-    return root / folder.relative_to("/")
 
 
 def _effective(folder: Path, names: tuple[str, ...]) -> frozenset[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import time
 from pathlib import Path
 
+from tickmon.machine.cmdline import boot_value, read_cmdline
 from tickmon.machine.cpus import Cpus
-from tickmon.machine.files import read_text, read_word
+from tickmon.machine.files import read_text
+from tickmon.machine.kernelconfig import config_value, read_config
 from tickmon.units import NS_PER_S, tick_period_ns
 from tickmon.windows import KernelTick, ReadingWarning
 
@@ -81,14 +82,15 @@ def _phases_ns(cpu: int, possible: int, period_ns: int, root: Path) -> tuple[int
     some distributions have it built in. A time namespace's own CLOCK_MONOTONIC is ahead by an offset.
     """
     phases = [0, (period_ns >> 1) // max(possible, 1) * cpu]
-    if _is_skewed(root):
+    if is_skewed(root):
         phases.reverse()
     return tuple(dict.fromkeys((phase + _namespace_ns(root)) % period_ns for phase in phases))
 
 
-def _is_skewed(root: Path) -> bool:
-    found = re.findall(r"(?:^|\s)skew_tick=(\S+)", read_text(root / "proc/cmdline") or "")
-    return bool(found) and found[-1].lstrip("-0") != ""
+def is_skewed(root: Path = Path("/")) -> bool:
+    """The kernel was told to have the ticks of its CPUs come one after another."""
+    value = boot_value(read_cmdline(root) or (), "skew_tick")
+    return value is not None and value.lstrip("-0") != ""
 
 
 def _namespace_ns(root: Path) -> int:
@@ -100,16 +102,6 @@ def _namespace_ns(root: Path) -> int:
 
 def _config_hz(root: Path) -> int | None:
     """CONFIG_HZ of the running kernel, from wherever its configuration can be read."""
-    release = read_word(root / "proc/sys/kernel/osrelease")
-    config = None
-    if release and "/" not in release:
-        places = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
-        config = next((text for text in map(read_text, places) if text), None)
-    if config is None:
-        try:
-            with gzip.open(root / "proc/config.gz") as file:
-                config = file.read().decode("utf-8", "replace")
-        except (OSError, EOFError):
-            return None
-    match = re.search(r"^CONFIG_HZ=(\d+)\s*$", config, re.MULTILINE)
-    return int(match[1]) if match and int(match[1]) in _HZ_RANGE else None
+    config = read_config(root)
+    value = "" if config is None else config_value(config, "HZ") or ""
+    return int(value) if value.isdecimal() and int(value) in _HZ_RANGE else None

@@ -92,6 +92,12 @@ def own_pid(root: Path = Path("/")) -> int:
         return os.getpid()
 
 
+def parent_of(pid: int, root: Path = Path("/")) -> int | None:
+    """The number of the process that started this one; None when it ended."""
+    fields = _read(f"{root}/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)
+    return int(fields[1]) if len(fields) == 3 and fields[1].isdigit() else None
+
+
 def _read(path: str) -> bytes:
     """One read without a file object: there may be thousands, and these files fit into a page."""
     try:
