@@ -160,6 +160,7 @@ def test_a_sampler_that_ends_is_told_on_whatever_page_is_on_top(key: str) -> Non
         assert at.notices == "the sampler on CPU 3 was killed\nEsc, then r starts it again"
         await at.press("escape", "r")
         await at.opened(2)
+        assert at.notices == ""
 
     run()
 

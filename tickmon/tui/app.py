@@ -281,6 +281,8 @@ class TickmonApp(App[int]):
 
     def action_restart(self) -> None:
         """Starts again with nothing remembered."""
+        if self.session.ended is not None:
+            self.clear_notifications()  # One of them may say why it ended.
         self.choose(self.session.settings, "reset")
 
     def action_pause(self) -> None:
