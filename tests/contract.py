@@ -107,6 +107,7 @@ _READING: Mapping[str, object] = {
             "hz": float,
             "phase_ns": Maybe(float),
             "jitter_ns": Maybe(float),
+            "basis": re.compile("phase|trace"),
             "n": int,
             **_COSTS,
             "overhead_share": float,
@@ -148,7 +149,15 @@ _READING: Mapping[str, object] = {
     "interrupts": ListOf({"row": str, "name": str, "count": int}),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
     "excluded_count": int,
-    "worst": ListOf({"start_cycles": Maybe(int), "gap_cycles": int, "source": Maybe(int), "at": Maybe(WHEN)}),
+    "worst": ListOf(
+        {
+            "start_cycles": Maybe(int),
+            "gap_cycles": int,
+            "source": Maybe(int),
+            "at": Maybe(WHEN),
+            "causes": Maybe(str),
+        }
+    ),
     "warnings": ListOf({"code": str, "message": str}),
 }
 _LOOP: Mapping[str, object] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, BaselineVerdict, Check
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
@@ -209,10 +210,10 @@ def _sources(analysis: Analysis) -> Iterator[str]:
     if not analysis.sources:
         return
     watched_cycles = analysis.window.watched_cycles
-    rows = [["what interrupted", "count", "per second", "median", "99 %", "worst", "of the CPU"]]
+    rows = [["what interrupted", "count", "per second", "median", "99 %", "worst", "of CPU"]]
     rows += [
         [
-            source.name,
+            source.short_name,
             count_text(source.spread.n),
             *_costs(source.spread, analysis),
             share_text(source.overhead_cycles / watched_cycles if watched_cycles else None),
@@ -220,6 +221,10 @@ def _sources(analysis: Analysis) -> Iterator[str]:
         for source in analysis.sources
     ]
     yield from table(rows)
+    if any(source.basis == "trace" for source in analysis.sources):
+        yield from labelled("", "named by the kernel's own trace, each interruption by its first cause")
+    if any(source.name == UNSEEN for source in analysis.sources):
+        yield from labelled("", f"{UNSEEN}: no trace point ran in it, so the host or the hardware took it")
 
 
 def _trains(analysis: Analysis) -> Iterator[str]:
@@ -249,7 +254,7 @@ def _worst(analysis: Analysis) -> Iterator[str]:
             f"{_duration(worst.gap_cycles, analysis):>8} "
             + ("at" if worst.start_cycles is not None else "in the window from")
             + f" {_clock_text(worst.at)}"
-            + ("" if worst.source is None else f", {analysis.sources[worst.source].name}")
+            + ("" if worst.source is None else f", {worst.causes or analysis.sources[worst.source].name}")
             for worst in analysis.worst[:WORST_SHOWN]
         ),
     )

@@ -8,18 +8,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.causes import causes_of, preempted_of, rest_of, switch_counts
+from tickmon.analysis.causes import causes_of, rest_of, switched_of, traced_of
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.clocks import Clocks, follow
 from tickmon.analysis.costs import check_of, overhead_share, tick_cost, trains_of, typical_cycles, worst_of
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
+from tickmon.analysis.placed import Placed, place
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.sources import share_out
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
 from tickmon.analysis.timeline import Timeline, timeline
 from tickmon.analysis.trains import FoundTrain, follow_trains
-from tickmon.windows import KernelTick, Method, Window
+from tickmon.windows import KernelEvent, KernelTick, Method, Window
 
 
 def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
@@ -35,7 +36,8 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     if math.isinf(clocks.judged_ns):
         clocks = replace(clocks, judged_ns=line.start_ns)
     gaps_cycles = np.ascontiguousarray(window.details["gap_cycles"])
-    preempted, unplaced = preempted_of(window)
+    placed = place(window)
+    preempted, switches = switched_of(window, placed)
     loop = window.segment.method is Method.LOOP
     among = np.ones(len(gaps_cycles), bool)
     if loop:
@@ -45,10 +47,12 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
 
     ticks, found, clocks = _clocks_found(window, line, clocks, among=among, preempted=preempted)
     held = np.bincount(ticks.holders, minlength=len(gaps_cycles)).astype(np.int32)
-    single = (held == 1) & ~preempted & ticks.credible
-    tick = tick_cost(window, line, ticks, gaps_cycles, single) if ticks.credible else None
-    causes = causes_of(window, line, ticks, held=held, preempted=preempted, trains=found)
-    shares = share_out(window, gaps_cycles, causes, rest=rest_of(window, among))
+    traced = traced_of(window, line, ticks, placed, held)
+    single, basis = _single(placed, held)
+    single &= ~preempted & ticks.credible
+    tick = tick_cost(window, line, ticks, gaps_cycles, single, basis=basis) if ticks.credible else None
+    causes = causes_of(window, line, ticks, held=held, preempted=preempted, traced=traced, trains=found)
+    shares = share_out(window, gaps_cycles, causes, rest=rest_of(window, among, placed))
     spread = Spread(
         n=window.interruptions,
         sum_cycles=window.gap_sum_cycles,
@@ -69,15 +73,22 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         spread=spread,
         tick=tick,
         check=check_of(window, ticks),
-        switches=switch_counts(window, unplaced),
-        trains=() if loop else trains_of(window, line, ticks, tick, found, shares),
+        switches=switches,
+        trains=() if loop else trains_of(window, line, ticks, tick, found, causes, shares),
         sources=shares.sources,
         ticks=held,
         source_of=shares.source_of,
-        worst=worst_of(window, gaps_cycles, shares, clocks.tsc_hz),
+        worst=worst_of(window, gaps_cycles, shares, traced, clocks.tsc_hz),
         warnings=(),
     )
     return replace(analysis, warnings=caveats(analysis)), clocks
+
+
+def _single(placed: Placed | None, held: NDArray[np.int32]) -> tuple[NDArray[np.bool_], str]:
+    """The details that hold just one tick, and how that is known: the kernel's trace knows best."""
+    if placed is None or not placed.knows(KernelEvent.TICK):
+        return held == 1, "phase"
+    return placed.count(KernelEvent.TICK, len(held)) == 1, "trace"
 
 
 def _clocks_found(

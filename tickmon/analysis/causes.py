@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.analysis.kernel_causes import UNSEEN, KernelCauses, kernel_causes
 from tickmon.analysis.phase import STANDARD_HZ
+from tickmon.analysis.placed import Placed
 from tickmon.analysis.readings import SwitchCounts
 from tickmon.analysis.slots import LATE_NS
 from tickmon.analysis.sources import Cause
@@ -15,7 +17,7 @@ from tickmon.analysis.ticks import Ticks
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
 from tickmon.units import significant, tick_period_ns
-from tickmon.windows import Method, Window
+from tickmon.windows import KernelEvent, Method, Window
 
 _DRIFT_PPM = 0.1
 """Less than this may be the error of the clock readings."""
@@ -23,8 +25,26 @@ _HOST_OFF_SHARE = 1e-3
 """No host's clock is further off than this from a guest's; what is, has a rate of its own."""
 
 
+def switched_of(window: Window, placed: Placed | None) -> tuple[NDArray[np.bool_], SwitchCounts]:
+    """The details of ``window`` in which the sampler was switched out, and how far that is known.
+
+    Where the kernel's trace says all of it, nothing else is asked.
+    """
+    preempted, unplaced = preempted_of(window)
+    counts = switch_counts(window, unplaced)
+    if placed is None or KernelEvent.SWITCH not in placed.trace.events_known:
+        return preempted, counts
+    traced = placed.count(KernelEvent.SWITCH, len(window.details))
+    traced += placed.count(KernelEvent.RESUME, len(window.details))
+    if placed.trace.lost:
+        return preempted | (traced > 0), counts
+    dated = int(np.count_nonzero(placed.trace.events["event"] == KernelEvent.SWITCH))
+    inside = int(np.count_nonzero(placed.is_a(KernelEvent.SWITCH)))
+    return traced > 0, SwitchCounts(dated=dated, unplaced=dated - inside, undated=0)
+
+
 def preempted_of(window: Window) -> tuple[NDArray[np.bool_], int]:
-    """The details of ``window`` in which the sampler was switched out, as far as that could be dated.
+    """The details of ``window`` in which a dated switch lies.
 
     The second is the number of dated switches that lie in no recorded interruption. A few are normal.
     """
@@ -82,6 +102,18 @@ def train_name(hz: float, origin: str) -> str:
     return f"{'host tick' if origin == 'host' else 'train'} {_hz_text(hz)}"
 
 
+def traced_of(
+    window: Window, line: Timeline, ticks: Ticks, placed: Placed | None, held: NDArray[np.int32]
+) -> KernelCauses | None:
+    """What the kernel traced in the interruptions; None where it traced nothing."""
+    if placed is None:
+        return None
+    begun = np.zeros(len(window.details), bool)
+    if ticks.credible:
+        begun = _begun_by_tick(window, line, ticks, held)
+    return kernel_causes(placed, begun)
+
+
 def causes_of(
     window: Window,
     line: Timeline,
@@ -89,15 +121,30 @@ def causes_of(
     *,
     held: NDArray[np.int32],
     preempted: NDArray[np.bool_],
+    traced: KernelCauses | None,
     trains: Sequence[FoundTrain],
 ) -> tuple[Cause, ...]:
     """The causes in the order in which they are to blame, the foreign trains last and as in ``trains``.
 
-    A switch to another task comes first: what a tick then costs is not to be seen. A tick that is not
-    credible is no cause. ``held``: for each detail, how many tick slots it holds.
+    A switch to another task comes first: what a tick then costs is not to be seen. Then what the kernel
+    traced. A tick by its slot is a cause only where it is credible and the trace does not say which timer
+    interrupts are ticks. ``held``: for each detail, how many tick slots it holds.
     """
-    causes = [_cause("preemption", "preemption", preempted, basis="switch")]
-    if ticks.credible and ticks.hz is not None:
+    causes: list[Cause] = []
+    if traced is not None:
+        by_phase = KernelEvent.TICK not in traced.placed.trace.events_known
+        causes += traced.causes(len(window.details), tick_basis="phase" if by_phase else "trace")
+    if traced is None or not traced.placed.knows(KernelEvent.SWITCH):
+        named = np.zeros(len(window.details), bool)
+        for cause in causes:
+            if cause.kind == "preemption":
+                named |= cause.begins
+        causes.insert(0, _cause("preemption", "preemption", preempted & ~named, basis="switch"))
+    if (
+        ticks.credible
+        and ticks.hz is not None
+        and (traced is None or not traced.placed.knows(KernelEvent.TICK))
+    ):
         begun = _begun_by_tick(window, line, ticks, held)
         causes.append(_cause(f"kernel tick {_hz_text(ticks.hz)}", "tick", held > 0, begins=begun))
     for train in trains:
@@ -108,11 +155,17 @@ def causes_of(
     return tuple(causes)
 
 
-def rest_of(window: Window, among: NDArray[np.bool_]) -> tuple[Cause, ...]:
-    """What interruptions are in which no cause lies. Samples of the loop method need not be disturbed."""
-    rest = _cause("unexplained", "unknown", np.ones(len(among), bool))
+def rest_of(window: Window, among: NDArray[np.bool_], placed: Placed | None) -> tuple[Cause, ...]:
+    """What interruptions are in which no cause lies. Samples of the loop method need not be disturbed.
+
+    That the kernel did not see them is said only where its trace has proven to be whole.
+    """
+    everything = np.ones(len(among), bool)
     if window.segment.method is Method.GAP:
-        return (rest,)
+        if placed is not None and placed.whole:
+            return (_cause(UNSEEN, "unknown", everything, basis="trace"),)
+        return (_cause("unexplained", "unknown", everything),)
+    rest = _cause("unexplained", "unknown", everything)
     return (_cause("undisturbed", "unknown", ~among), rest)
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.causes import origin_of
 from tickmon.analysis.check import timer_count
+from tickmon.analysis.kernel_causes import KernelCauses
 from tickmon.analysis.readings import Check, Tick, Train, Worst
-from tickmon.analysis.sources import Shares
-from tickmon.analysis.spread import Spread, spread_of
+from tickmon.analysis.sources import Cause, Shares
+from tickmon.analysis.spread import Spread, spread_of, sum_of
 from tickmon.analysis.ticks import Ticks
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
@@ -35,8 +36,10 @@ def tick_cost(
     ticks: Ticks,
     gaps_cycles: NDArray[np.int64],
     single: NDArray[np.bool_],
+    *,
+    basis: str,
 ) -> Tick:
-    """What a tick costs, from the interruptions that hold just one and nothing else that is known."""
+    """What a tick costs, from the interruptions that hold just one (known by ``basis``) and no other task."""
     spread = spread_of(gaps_cycles[single])
     alone = single[ticks.holders]
     late_ns = np.maximum(line.starts_ns[ticks.holders[alone]] - ticks.slots_ns[alone], 0.0)
@@ -45,6 +48,7 @@ def tick_cost(
         hz=ticks.hz or math.nan,
         phase_ns=ticks.phase_ns,
         jitter_ns=jitter_ns,
+        basis=basis,
         spread=spread,
         overhead_share=overhead_share(window, spread),
     )
@@ -72,9 +76,13 @@ def trains_of(
     ticks: Ticks,
     tick: Tick | None,
     found: Sequence[FoundTrain],
+    causes: Sequence[Cause],
     shares: Shares,
 ) -> tuple[Train, ...]:
-    """The kernel's own train, then the foreign ones; each with the cost of the source that it is."""
+    """The kernel's own train, then the foreign ``found``; each with the cost of the sources that it is.
+
+    ``causes`` are those of ``shares``, the foreign trains last.
+    """
     of_trains = shares.of_causes[len(shares.of_causes) - len(found) :]
     trains = [
         Train(
@@ -90,7 +98,9 @@ def trains_of(
         for train, spread in zip(found, of_trains, strict=True)
     ]
     if tick is not None and ticks.seen:
-        spread = shares.of_causes[-len(found) - 1]
+        spread = sum_of(
+            [spread for cause, spread in zip(causes, shares.of_causes, strict=True) if cause.kind == "tick"]
+        )
         own = Train(
             hz=tick.hz,
             phase_ns=tick.phase_ns,
@@ -106,7 +116,11 @@ def trains_of(
 
 
 def worst_of(
-    window: Window, gaps_cycles: NDArray[np.int64], shares: Shares, tsc_hz: float
+    window: Window,
+    gaps_cycles: NDArray[np.int64],
+    shares: Shares,
+    traced: KernelCauses | None,
+    tsc_hz: float,
 ) -> tuple[Worst, ...]:
     """The longest interruptions, the longest first: those whose detail is known, and the very longest."""
     count = min(WORST, len(gaps_cycles))
@@ -120,8 +134,11 @@ def worst_of(
             source=int(shares.source_of[index]),
             at=window.started_at
             + timedelta(microseconds=cycles_to_ns(start_cycles - window.start_cycles, tsc_hz) / 1e3),
+            causes=None
+            if traced is None
+            else traced.text(index, start_cycles, start_cycles + int(gaps_cycles[index]), tsc_hz),
         )
-        for index, start_cycles in zip(longest, starts_cycles, strict=True)
+        for index, start_cycles in zip(longest.tolist(), starts_cycles, strict=True)
     )
     return (*_worst_without_detail(window, gaps_cycles, shares), *known)[:WORST]
 

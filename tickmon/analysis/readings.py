@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from tickmon.analysis.spread import Spread
 from tickmon.windows import ReadingWarning, Window
 
+PREEMPTION_BY = "preemption by "
+"""The name of a source that is another task begins so."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tick:
@@ -26,6 +29,8 @@ class Tick:
     jitter_ns: float | None
     """From the 5th to the 95th percentile of how late after its slot the tick's interruption ends up
     starting (0 when the slot lies inside)."""
+    basis: str
+    """How it is known which interruptions hold a tick: ``phase`` (its slots), or ``trace``."""
     spread: Spread = field(repr=False)
     overhead_share: float
 
@@ -91,11 +96,16 @@ class Source:
     kind: str
     basis: str
     """How the kind is known: ``phase``, ``switch``, ``trace`` or ``counter``. Also ``phase`` where it is not:
-    no train's phase explains them."""
+    no train's phase explains them; ``trace`` then says that the kernel saw nothing either."""
     parts: tuple[str, ...]
     """The names of all causes that lie in its interruptions."""
     spread: Spread = field(repr=False)
     overhead_cycles: int
+
+    @property
+    def short_name(self) -> str:
+        """For the column of a table."""
+        return self.name.replace(PREEMPTION_BY, "task ", 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +119,8 @@ class Worst:
     """Index into the window's sources."""
     at: datetime
     """UTC; where its start is not known, its window's start."""
+    causes: str | None = None
+    """All that the kernel traced in it, in words; None where that is not known, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

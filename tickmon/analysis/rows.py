@@ -7,9 +7,13 @@ from dataclasses import replace
 
 from tickmon.analysis.causes import train_name
 from tickmon.analysis.costs import overhead_share
+from tickmon.analysis.kernel_causes import OTHERS
 from tickmon.analysis.readings import Analysis, Source, Train
 from tickmon.analysis.spread import sum_of
 from tickmon.windows import Window
+
+SOURCES = 64
+"""So many are told apart in a run."""
 
 _SAME_TRAIN_SHARE = 1e-3
 """Foreign trains whose rates differ by less are one: its fit gets finer from window to window, and only a
@@ -76,26 +80,39 @@ def _joined_train(before: Train, after: Train) -> Train:
 
 
 def joined_sources(
-    before: Sequence[Source], after: Sequence[Source], baseline_cycles: int | None
+    sources: Sequence[Source], baseline_cycles: int | None
 ) -> tuple[tuple[Source, ...], list[int]]:
-    """The sources of both, those of ``before`` in their places; and the place of each of ``after``."""
-    joined = list(before)
-    at = {(source.kind, source.name, source.basis): index for index, source in enumerate(joined)}
-    places = []
-    for source in after:
-        place = at.setdefault((source.kind, source.name, source.basis), len(joined))
-        if place == len(joined):
-            joined.append(source)
-        else:
-            known = joined[place]
-            joined[place] = replace(
-                known,
-                parts=tuple(dict.fromkeys((*known.parts, *source.parts))),
-                spread=sum_of((known.spread, source.spread)),
-            )
-        places.append(place)
-    costed = (replace(s, overhead_cycles=s.spread.overhead_cycles(baseline_cycles)) for s in joined)
-    return tuple(costed), places
+    """The sources without repetition, the first ones in their places; and where each of them is now.
+
+    Any number of tasks may take turns on a CPU in a long run: the cheapest of a kind become one.
+    """
+    keys = [(source.kind, source.name, source.basis) for source in sources]
+    if len(set(keys)) > SOURCES:
+        cheapest = sorted(range(len(sources)), key=lambda index: sources[index].overhead_cycles)
+        # With some to spare, so that this does not come again with each window.
+        for index in cheapest[: len(sources) - SOURCES // 2]:
+            kind, name, basis = keys[index]
+            keys[index] = (kind, OTHERS.get(kind, name) if basis == "trace" else name, basis)
+    place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    joined: list[list[Source]] = [[] for _ in place]
+    for key, source in zip(keys, sources, strict=True):
+        joined[place[key]].append(source)
+    return tuple(
+        _joined_source(name, together, baseline_cycles)
+        for (_, name, _), together in zip(place, joined, strict=True)
+    ), [place[key] for key in keys]
+
+
+def _joined_source(name: str, sources: Sequence[Source], baseline_cycles: int | None) -> Source:
+    spread = sum_of([source.spread for source in sources])
+    parts = dict.fromkeys(part for source in sources for part in source.parts)
+    return replace(
+        sources[0],
+        name=name,
+        parts=tuple(parts)[:SOURCES],
+        spread=spread,
+        overhead_cycles=spread.overhead_cycles(baseline_cycles),
+    )
 
 
 def weighted_mean(*parts: tuple[float | None, int]) -> float | None:

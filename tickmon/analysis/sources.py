@@ -46,8 +46,8 @@ def share_out(
 
     ``rest`` says what interruptions are in which no cause is known, and must leave none out; it is no
     cause, so no source has it among its parts. Interruptions without detail make a source of their own,
-    so that counts and overheads add up to the window's. ``basis`` is "phase" for both: what they are
-    follows from no train's phase explaining them.
+    so that counts and overheads add up to the window's. Their ``basis`` is "phase", since no train's phase
+    explains them.
     """
     everything = (*causes, *rest)
     label = np.zeros(len(gaps_cycles), np.int64)
@@ -55,6 +55,7 @@ def share_out(
         label[everything[index].begins] = index
     counts = np.bincount(label * BINS + bins_of(gaps_cycles), minlength=len(everything) * BINS)
     counts = counts.reshape(len(everything), BINS)
+    parts = [np.bincount(label[cause.inside], minlength=len(everything)) > 0 for cause in causes]
     baseline_cycles = window.min_cycles
 
     spreads: list[Spread] = []
@@ -64,8 +65,8 @@ def share_out(
         spread = spread_of(gaps_cycles[mine], counts=counts[index])
         spreads.append(spread)
         if spread.n:
-            parts = tuple(dict.fromkeys(c.name for c in causes if np.any(c.inside & mine)))
-            found.append((index, _source(cause, parts, spread, baseline_cycles)))
+            names = (c.name for c, lies_in in zip(causes, parts, strict=True) if lies_in[index])
+            found.append((index, _source(cause, tuple(dict.fromkeys(names)), spread, baseline_cycles)))
     if window.lost:
         nowhere = np.zeros(len(label), bool)
         lost = Cause(name="detail lost", kind="detail-lost", basis="phase", inside=nowhere, begins=nowhere)

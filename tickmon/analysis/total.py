@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,10 +12,10 @@ from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
-from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick
+from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, Worst
 from tickmon.analysis.rows import joined_sources, joined_trains, renamed_sources, weighted_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
-from tickmon.windows import INTERRUPTION, SWITCH, Exclusion, Method, Window
+from tickmon.windows import INTERRUPTION, SWITCH, TRACED, Exclusion, Method, Window
 
 EXCLUSIONS = 1000
 """So many are listed; a counter that goes back all the time must not fill the memory."""
@@ -75,6 +75,7 @@ def _stripped(window: Window) -> Window:
         window,
         details=np.zeros(0, INTERRUPTION),
         switches=None if window.switches is None else np.zeros(0, SWITCH),
+        trace=None if window.trace is None else replace(window.trace, events=np.zeros(0, TRACED), names=()),
     )
 
 
@@ -84,12 +85,13 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     spread = sum_of((before.spread, after.spread))
     baseline_cycles = window.min_cycles
     trains, renamed = joined_trains(before, after, window)
-    sources, places = joined_sources(renamed_sources(before.sources, renamed), after.sources, baseline_cycles)
+    renamed_before = renamed_sources(before.sources, renamed)
+    sources, places = joined_sources((*renamed_before, *after.sources), baseline_cycles)
     shifted = (
         replace(
             worst,
             start_cycles=None if worst.start_cycles is None else worst.start_cycles + shift_cycles,
-            source=None if worst.source is None else places[worst.source],
+            source=None if worst.source is None else worst.source + len(before.sources),
         )
         for worst in after.worst
     )
@@ -118,7 +120,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
-        worst=tuple(worst),
+        worst=tuple(_placed(worst, places)),
         warnings=(),
     )
     return _within_memory(replace(joined, warnings=caveats(joined)))
@@ -179,6 +181,8 @@ def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tic
         after,
         # Jitter is a distance of percentiles, which do not add up: its mean over the windows.
         jitter_ns=weighted_mean((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
+        # What was known by its slots in one of them is known no better in the whole.
+        basis=before.basis if before.basis == after.basis else "phase",
         spread=spread,
         overhead_share=overhead_share(window, spread),
     )
@@ -231,18 +235,19 @@ def _joined_switches(before: SwitchCounts, after: SwitchCounts) -> SwitchCounts:
     )
 
 
+def _placed(worst: Iterable[Worst], places: Sequence[int]) -> Iterator[Worst]:
+    return (replace(one, source=None if one.source is None else places[one.source]) for one in worst)
+
+
 def _finished(analysis: Analysis) -> Analysis:
     """The same with its mode, and its sources in their promised order, most overhead first."""
     order = sorted(range(len(analysis.sources)), key=lambda i: -analysis.sources[i].overhead_cycles)
-    place = {old: new for new, old in enumerate(order)}
+    place = np.argsort(order).tolist()
     return replace(
         analysis,
         mode_cycles=_mode_cycles(analysis.spread, analysis.window),
         sources=tuple(analysis.sources[index] for index in order),
-        worst=tuple(
-            replace(worst, source=None if worst.source is None else place[worst.source])
-            for worst in analysis.worst
-        ),
+        worst=tuple(_placed(analysis.worst, place)),
     )
 
 

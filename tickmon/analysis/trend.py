@@ -46,7 +46,7 @@ class Trend:
     baseline_high_cycles: int | None = None
     worst: Worst | None = None
     worst_source: str = ""
-    """The name of what it was; empty while there is none."""
+    """What it was: all that the kernel traced in it, else its source; empty while there is none."""
     windows: int = 0
     since: datetime | None = None
     """UTC; None before the first window."""
@@ -111,4 +111,4 @@ def _with_worst(trend: Trend, analysis: Analysis) -> Trend:
     if trend.worst is not None and trend.worst.gap_cycles >= worst.gap_cycles:
         return trend
     name = "detail lost" if worst.source is None else analysis.sources[worst.source].name
-    return replace(trend, worst=worst, worst_source=name)
+    return replace(trend, worst=worst, worst_source=worst.causes or name)

@@ -281,6 +281,7 @@ def _tick(tick: Tick) -> Line:
         "hz": tick.hz,
         "phase_ns": tick.phase_ns,
         "jitter_ns": tick.jitter_ns,
+        "basis": tick.basis,
         "n": tick.spread.n,
         **_spread(tick.spread),
         "overhead_share": tick.overhead_share,
@@ -319,6 +320,7 @@ def _worst(worst: Worst) -> Line:
         "source": worst.source,
         # It was in that window, and no more is known.
         "at": None if worst.start_cycles is None else iso_text(worst.at),
+        "causes": worst.causes,
     }
 
 

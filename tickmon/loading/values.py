@@ -300,6 +300,7 @@ def _tick(part: Members, window: Window, exact: bool) -> Tick:
         hz=part.number("hz", least=_HZ_LEAST, most=_HZ_MOST),
         phase_ns=part.number_or_none("phase_ns"),
         jitter_ns=part.number_or_none("jitter_ns"),
+        basis=part.word("basis", ("phase", "trace")) if part.has("basis") else "phase",
         spread=_spread(part, n, _shared_cycles(part, window, n), exact),
         overhead_share=part.number("overhead_share"),
     )
@@ -367,4 +368,5 @@ def _worst(part: Members, window: Window, sources: int) -> Worst:
         gap_cycles=part.whole("gap_cycles"),
         source=source,
         at=part.when_or_none("at") or window.started_at,
+        causes=part.text_or_none("causes"),
     )

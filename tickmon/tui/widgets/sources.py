@@ -72,9 +72,11 @@ def _source(source: Source, view: View, reading: Reading, columns: Sequence[_Col
         "99th": length(spread.p99_cycles),
         "worst": length(spread.max_cycles),
         "of CPU": share_text(source.overhead_cycles / window.length_cycles),
-        "known by": _BASIS.get(source.basis, source.basis) if source.parts else "–",
+        "known by": _BASIS.get(source.basis, source.basis)
+        if source.parts or source.basis == "trace"
+        else "–",
     }
-    pieces = [Piece(f" ■ {source.name}"[:name_width].ljust(name_width), strip_of(source))]
+    pieces = [Piece(f" ■ {source.short_name}"[:name_width].ljust(name_width), strip_of(source))]
     for column in columns:
         text = texts[column.name]
         quiet = text == "–" or column.name == "known by"
