@@ -15,6 +15,8 @@ enum {
 	TM_BINS = 496,       /* of the logarithmic histogram: see tm_bin() */
 	TM_EXCLUSIONS = 16,  /* kept in detail for a window; more are only counted */
 	TM_RING_SLOTS = 262144, /* 4 MiB */
+	TM_TRACE_TEXT = 32,  /* bytes of a traced text, with the zero at its end */
+	TM_TRACE_RAW = 192,  /* bytes of a trace point's payload that are looked at */
 };
 
 enum tm_method { TM_GAP = 0, TM_LOOP = 1 };
@@ -122,7 +124,35 @@ struct tm_switch {
 	int64_t in_raw_ns;
 };
 
+/* One trace point of the kernel, and what of its payload is wanted, as tracefs describes it. */
+struct tm_trace_point {
+	uint32_t id;          /* the kernel's number of it, or TM_TRACE_FAULTS */
+	uint32_t value_at;    /* where in the payload a number lies, and of how many bytes it is; 0: none */
+	uint32_t value_bytes;
+	uint32_t text_at;     /* where a text lies, or with text_far where its place is written */
+	uint32_t text_bytes;  /* 0: none */
+	int32_t text_far;     /* 1: __data_loc */
+	int32_t error;        /* out: 0, or the -errno with which it could not be opened */
+};
+
+enum {
+	TM_TRACE_FAULTS = 0,   /* page faults, which need no trace point */
+	TM_TRACE_LOST = -1,    /* tm_traced.point: value records were dropped before this */
+	TM_TRACE_UNKNOWN = -2, /* tm_traced.point: nobody asked for it */
+};
+
+/* One event of the kernel on the traced CPU. */
+struct tm_traced {
+	int64_t raw_ns;  /* CLOCK_MONOTONIC_RAW */
+	uint64_t value;
+	int32_t tid;     /* of the thread that ran, as this process would call it */
+	int32_t task;    /* of the same thread, as the kernel calls it; 0 for page faults */
+	int32_t point;   /* index of the trace point, or negative */
+	char text[32 /* TM_TRACE_TEXT */];
+};
+
 struct tm_sampler;
+struct tm_trace;
 
 /* Starts the executable at path (absolute) as a process of its own and returns at once; it runs some
  * milliseconds later: see tm_status(). It dies with the *thread* that started it. */
@@ -156,6 +186,22 @@ int tm_switches(struct tm_sampler *sampler, struct tm_switch *into, size_t capac
  * last window: tm_cut() and tm_take() before. -ETIMEDOUT: it was killed, but the kernel has not ended it
  * within two seconds; everything is freed nevertheless. */
 int tm_stop(struct tm_sampler *sampler);
+
+/* Has the kernel write down these events of one CPU from now on. Each point says whether it could be opened;
+ * only when none could, that is an error, the first one's: -EACCES or -EPERM for lack of a right. Switching
+ * trace points on and off patches the kernel's code, which interrupts every CPU. */
+int tm_trace_open(int cpu, struct tm_trace_point *points, size_t count, struct tm_trace **result);
+
+/* Takes up to capacity (at least 2) events, oldest first; fewer than capacity - 1: there are no more. A log
+ * that was full counts as one record lost, since the kernel says how many only with its next record. */
+int tm_trace_read(struct tm_trace *trace, struct tm_traced *into, size_t capacity, size_t *result);
+
+/* Ends it and frees everything. */
+int tm_trace_close(struct tm_trace *trace);
+
+/* A descriptor of tracefs, mounted read-only where nobody else can see it: closing it is the end of the mount.
+ * -EPERM: it needs CAP_SYS_ADMIN; -ENODEV: this kernel has none; -ENOSYS: this kernel is too old. */
+int tm_tracefs_mount(int *result);
 
 /* All clocks at one moment. */
 int tm_read_clocks(struct tm_clocks *result);

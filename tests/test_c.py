@@ -24,7 +24,7 @@ ADDRESS = {
 THREAD = ["-fsanitize=thread"]
 ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
-SCRIPTED = ["ring_test", "spin_test", "loop_test", "switches_test", "threads_test"]
+SCRIPTED = ["ring_test", "spin_test", "loop_test", "switches_test", "trace_test", "threads_test"]
 SOURCES = sorted(path.name for path in CSRC.glob("*.c"))
 SAMPLER = ["main.c", "spin.c", "loop.c"]
 

@@ -66,7 +66,7 @@ def test_room_imports_only_from_below(room: str) -> None:
 
 def test_compiled_module_is_imported_in_one_place() -> None:
     importers = [path.name for path in PACKAGE.rglob("*.py") if "_native" in path.read_text()]
-    assert importers == ["sampler.py"]
+    assert importers == ["native.py"]
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tickmon.analysis.histogram import BINS, bins_of, count_bins
+from tickmon.sampling.native import SamplerError
 from tickmon.sampling.sampler import (
     EXECUTABLE,
     RawWindow,
     Sampler,
-    SamplerError,
     Status,
     bin_of,
     counter_hz,

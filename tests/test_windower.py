@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from tests.making import ORIGIN_CYCLES, make_segment, read_at
 from tickmon.analysis.histogram import count_bins
 from tickmon.sampling.sampler import RawWindow
+from tickmon.sampling.trace import RAW_EVENT, TraceBatch
 from tickmon.sampling.windower import Windower
-from tickmon.windows import INTERRUPTION, ClockReading, Exclusion, RowChange
+from tickmon.windows import INTERRUPTION, ClockReading, Exclusion, KernelEvent, RowChange, Window
 
 SEGMENT = make_segment()
 
@@ -50,7 +51,11 @@ def add(to: Windower, piece: RawWindow, *, dated: bool = True, closed: ClockRead
 
 def switched(*outs_ins: tuple[int, int]) -> NDArray[np.int64]:
     """Switches given in cycles from the origin, as the kernel tells them."""
-    cycles = np.array(outs_ins, np.int64)
+    return raw_ns(np.array(outs_ins, np.int64))
+
+
+def raw_ns(cycles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """CLOCK_MONOTONIC_RAW at these cycles from the origin."""
     zero = read_at(0, SEGMENT)
     return np.rint(cycles / (SEGMENT.tsc_hz / 1e9)).astype(np.int64) + zero.monotonic_raw_ns
 
@@ -161,6 +166,95 @@ def test_switches_that_cannot_be_dated_are_unknown_rather_than_none() -> None:
     cutting = windower()
     add(cutting, raw(0, 10_000, []), dated=False)
     assert cutting.close(()).switches is None
+
+
+def traced(*events: tuple[int, KernelEvent, str], lost: tuple[tuple[int, int], ...] = ()) -> TraceBatch:
+    """Events given in cycles from the origin, as the kernel tells them; ``lost`` likewise, and how many."""
+    names = tuple(dict.fromkeys(name for _at, _event, name in events))
+    rows = [(at, event, names.index(name)) for at, event, name in events]
+    made = np.array(rows, RAW_EVENT)
+    made["raw_ns"] = raw_ns(made["raw_ns"])
+    return TraceBatch(
+        events=made,
+        names=names,
+        lost=tuple((int(raw_ns(np.array(at))), count) for at, count in lost),
+        events_known=frozenset(KernelEvent),
+    )
+
+
+def named(window: Window) -> list[tuple[int, str]]:
+    assert window.trace is not None
+    return [(at, window.trace.names[name]) for at, _event, name in window.trace.events.tolist()]
+
+
+def test_trace_is_cut_where_the_window_is_and_has_the_names_that_lie_in_it() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    sh, disk = (4_000, KernelEvent.SWITCH, "sh"), (9_998, KernelEvent.IRQ_ENTRY, "36 disk")
+    cutting.add_trace(traced((-500, KernelEvent.SWITCH, "before"), sh, disk))
+    cutting.add_trace(traced((12_000, KernelEvent.SWITCH, "cc"), (10_000, KernelEvent.IRQ_EXIT, "36 disk")))
+    add(cutting, raw(0, 10_000, []))
+    first = cutting.close(())
+    assert named(first) == [(4_000, "sh"), (9_998, "36 disk")]
+    add(cutting, raw(10_000, 20_000, []))
+    second = cutting.close(())
+    assert named(second) == [(10_000, "36 disk"), (12_000, "cc")]
+    assert second.trace is not None
+    assert set(second.trace.names) == {"36 disk", "cc"}
+    assert second.trace.events_known == frozenset(KernelEvent)
+
+
+def test_early_look_and_the_rest_make_the_whole_trace() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    events = [(at, KernelEvent.SWITCH, f"task {at}") for at in range(1_000, 20_000, 1_000)]
+    cutting.add_trace(traced(*events, lost=((3_000, 7), (15_000, 5))))
+    add(cutting, raw(0, 10_000, []))
+    look = cutting.look()
+    assert look.trace is not None
+    assert (len(look.trace.events), look.trace.lost) == (9, 7)
+    add(cutting, raw(10_000, 20_000, []))
+    whole = cutting.close(())
+    assert named(whole) == [(at, name) for at, _event, name in events]
+    assert whole.trace is not None
+    assert whole.trace.lost == 12
+
+
+def test_trace_goes_on_in_a_new_segment_from_its_own_origin() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_trace(traced((15_000, KernelEvent.SWITCH, "sh"), lost=((15_000, 4),)))
+    add(cutting, raw(0, 10_000, []))
+    cutting.close(())
+    cutting.begin_segment(replace(SEGMENT, segment=2, origin_cycles=ORIGIN_CYCLES + 10_000, reason="jump"))
+    add(cutting, raw(10_000, 20_000, []))
+    window = cutting.close(())
+    assert named(window) == [(5_000, "sh")]
+    assert window.trace is not None
+    assert window.trace.lost == 4
+
+
+def test_window_without_a_trace_has_none_and_one_without_events_an_empty_one() -> None:
+    cutting = windower()
+    add(cutting, raw(0, 10_000, []))
+    assert cutting.close(()).trace is None
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_trace(traced())
+    add(cutting, raw(10_000, 20_000, []))
+    assert named(cutting.close(())) == []
+
+
+def test_interrupted_reading_of_the_clocks_misleads_no_event() -> None:
+    cutting = windower()
+    off = replace(read_at(10_000, SEGMENT), uncertain_cycles=90_000)
+    cutting.add_clocks(replace(off, monotonic_raw_ns=off.monotonic_raw_ns + 3_000))
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_trace(traced((9_000, KernelEvent.SWITCH, "sh")))
+    add(cutting, raw(0, 20_000, []))
+    window = cutting.close(())
+    assert named(window) == [(9_000, "sh")]
+    assert window.trace is not None
+    assert window.trace.uncertain_cycles == 30
 
 
 def test_window_closes_with_the_rows_that_moved_meanwhile() -> None:

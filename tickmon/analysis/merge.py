@@ -30,6 +30,7 @@ def merge(windows: Sequence[Window]) -> Window:
         if before.segment != after.segment or before.end_cycles != after.start_cycles:
             raise ValueError(f"windows {before.window} and {after.window} do not touch")
     switches = [w.switches for w in windows if w.switches is not None]
+    traces = [w.trace for w in windows if w.trace is not None]
     switch_counts = [w.switch_count for w in windows if w.switch_count is not None]
     return Window(
         window=first.window,
@@ -54,28 +55,26 @@ def merge(windows: Sequence[Window]) -> Window:
         excluded=tuple(e for w in windows for e in w.excluded),
         excluded_count=sum(w.excluded_count for w in windows),
         switches_lost=sum(w.switches_lost for w in windows),
-        trace=_join_traces([w.trace for w in windows]),
+        trace=join_traces(traces) if len(traces) == len(windows) else None,
         warnings=_once(warning for w in windows for warning in w.warnings),
     )
 
 
-def _join_traces(traces: Sequence[Trace | None]) -> Trace | None:
-    known = [trace for trace in traces if trace is not None]
-    if len(known) < len(traces):
-        return None
-    names = _once(name for trace in known for name in trace.names)
+def join_traces(traces: Sequence[Trace]) -> Trace:
+    """One trace of all the events, at least one trace, in the order of time."""
+    names = _once(name for trace in traces for name in trace.names)
     places = {name: place for place, name in enumerate(names)}
-    events = np.concatenate([trace.events for trace in known])
+    events = np.concatenate([trace.events for trace in traces])
     # The last place is for -1, no name.
     events["name"] = np.concatenate(
-        [np.array([*(places[n] for n in trace.names), -1])[trace.events["name"]] for trace in known]
+        [np.array([*(places[n] for n in trace.names), -1])[trace.events["name"]] for trace in traces]
     )
     return Trace(
         events=events,
         names=names,
-        lost=sum(trace.lost for trace in known),
-        events_known=frozenset.intersection(*(trace.events_known for trace in known)),
-        uncertain_cycles=max(trace.uncertain_cycles for trace in known),
+        lost=sum(trace.lost for trace in traces),
+        events_known=frozenset.intersection(*(trace.events_known for trace in traces)),
+        uncertain_cycles=max(trace.uncertain_cycles for trace in traces),
     )
 
 

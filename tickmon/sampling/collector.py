@@ -10,9 +10,11 @@ from datetime import timedelta
 
 from tickmon.errors import TickmonError
 from tickmon.machine.facts import Machine
+from tickmon.sampling.native import SamplerError
 from tickmon.sampling.run import Run
-from tickmon.sampling.sampler import Sampler, SamplerError, Status
+from tickmon.sampling.sampler import Sampler, Status
 from tickmon.sampling.segment import Facts, gather_facts, segment_of
+from tickmon.sampling.trace import Tracer, tracing
 from tickmon.units import significant
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window
 
@@ -89,6 +91,18 @@ class Collector:
 
     def _collect(self, on_event: Callable[[Event], None]) -> str | None:
         """Runs samplers until one ends for good; returns why, None when all that was asked is done."""
+        if not self._settings.trace:
+            return self._run_samplers(on_event, None, ())
+        # Before any sampler and until after the last: switching a trace on or off interrupts every CPU.
+        with tracing(self._settings.cpu) as (tracer, warnings):
+            return self._run_samplers(on_event, tracer, warnings)
+
+    def _run_samplers(
+        self,
+        on_event: Callable[[Event], None],
+        tracer: Tracer | None,
+        trace_warnings: tuple[ReadingWarning, ...],
+    ) -> str | None:
         facts = gather_facts(self._settings, self._machine)
         end_s: float | None = None
         hand_on = _telling_of_holes(on_event)
@@ -107,7 +121,8 @@ class Collector:
                     counter_hz=facts.measured_hz,
                     first_window=self._window,
                     dated=dated,
-                    warnings=(*facts.warnings, *_lock_warnings(status)),
+                    tracer=tracer,
+                    warnings=(*facts.warnings, *trace_warnings, *_lock_warnings(status)),
                     on_event=hand_on,
                 )
                 ended = run.until_ended(self._stop, end_s=end_s, looks=self._looks)

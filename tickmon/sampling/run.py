@@ -12,6 +12,7 @@ from pathlib import Path
 from tickmon.machine.interrupts import changes, read_rows
 from tickmon.sampling.cuts import Cuts
 from tickmon.sampling.sampler import Sampler, Status, read_clocks
+from tickmon.sampling.trace import Tracer
 from tickmon.sampling.windower import Windower
 from tickmon.windows import Event, OpenGap, ReadingWarning, Segment
 
@@ -39,12 +40,17 @@ class Run:
         counter_hz: float,
         first_window: int,
         dated: bool,
+        tracer: Tracer | None = None,
         warnings: tuple[ReadingWarning, ...],
         on_event: Callable[[Event], None],
     ) -> None:
-        """``dated``: its switches are. ``warnings`` hold for every window. ``counter_hz`` is measured."""
+        """``dated``: its switches are. ``tracer`` has that CPU traced. ``warnings`` hold for every window.
+
+        ``counter_hz`` is measured.
+        """
         self._sampler = sampler
         self._dated = dated
+        self._tracer = tracer
         self._warnings = warnings
         self._on_event = on_event
         opened = read_clocks()
@@ -102,7 +108,10 @@ class Run:
         """Takes in what the sampler and the kernel have delivered since the last time."""
         self._windower.add_details(self._sampler.drain())
         switches = self._sampler.switches() if self._dated else None
+        traced = self._tracer.read(sampler=self._pid) if self._tracer else None
         self._windower.add_clocks(read_clocks())
+        if traced is not None:
+            self._windower.add_trace(traced)
         if switches is not None:
             self._windower.add_switches(*switches)
 

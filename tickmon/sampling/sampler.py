@@ -12,15 +12,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.errors import TickmonError
-from tickmon.sampling import _native
 from tickmon.sampling.endings import START_ADVICE, end_message
+from tickmon.sampling.native import FILE as NATIVE_FILE
+from tickmon.sampling.native import check as _check
+from tickmon.sampling.native import ffi as _ffi
+from tickmon.sampling.native import lib as _lib
 from tickmon.windows import INTERRUPTION, ClockReading, Exclusion, Method
 
-_ffi = _native.ffi
-_lib = _native.lib
-
-EXECUTABLE = Path(_native.__file__).with_name("tickmon-sampler")
+EXECUTABLE = NATIVE_FILE.with_name("tickmon-sampler")
 """Lies beside the compiled module in wheels and editable installs alike."""
 
 _METHODS = {Method.GAP: _lib.TM_GAP, Method.LOOP: _lib.TM_LOOP}
@@ -38,10 +37,6 @@ _STATES = _words("tm_state", "TM_")
 _ENDS = _words("tm_end", "TM_END_")
 _STAGES = _words("tm_stage", "TM_STAGE_")
 _EXCLUSIONS = _words("tm_exclusion_code", "TM_")
-
-
-class SamplerError(TickmonError):
-    """A CPU could not be sampled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,12 +269,6 @@ def counter_hz() -> float | None:
 def bin_of(cycles: int) -> int:
     """The histogram's bin of a gap, as the sampler counts it."""
     return int(_lib.tm_bin(cycles))
-
-
-def _check(error: int, what: str) -> None:
-    """The one place where C's negative errno becomes an exception."""
-    if error < 0:
-        raise SamplerError(f"{what}: {os.strerror(-error)}")
 
 
 def _raw_window(window: Any) -> RawWindow:

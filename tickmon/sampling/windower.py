@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis import merge
+from tickmon.sampling.clockline import line_of
 from tickmon.sampling.jumps import exclude_jump, find_jumps
 from tickmon.sampling.sampler import RawWindow
+from tickmon.sampling.trace import TraceBatch
+from tickmon.sampling.tracecut import TraceCut
 from tickmon.windows import (
     INTERRUPTION,
     SWITCH,
@@ -19,6 +22,7 @@ from tickmon.windows import (
     ReadingWarning,
     RowChange,
     Segment,
+    Trace,
     Window,
 )
 
@@ -45,6 +49,7 @@ class Windower:
         self._details: list[NDArray[np.void]] = []
         self._switches: list[NDArray[np.void]] = []
         self._switches_lost = 0
+        self._trace: TraceCut | None = None
         self._pieces: list[Window] = []
 
     @property
@@ -69,14 +74,19 @@ class Windower:
         self._switches_lost += lost
         if not len(raw_ns):
             return
-        first, last = self._clocks[0], self._clocks[-1]
-        # The two run at a constant ratio, so any two readings are the line.
-        ratio = (last.cycles - first.cycles) / max(1, last.monotonic_raw_ns - first.monotonic_raw_ns)
-        cycles = (raw_ns - last.monotonic_raw_ns) * ratio + (last.cycles - self.segment.origin_cycles)
+        line = line_of(self._clocks, origin_cycles=self.segment.origin_cycles)
         switches = np.zeros(len(raw_ns), SWITCH)
-        switches["out_cycles"], switches["in_cycles"] = np.rint(cycles).T
+        switches["out_cycles"], switches["in_cycles"] = line.cycles_at(raw_ns).T
         # Those of the sampler's start lie before its first read.
         self._switches.append(switches[switches["in_cycles"] > 0])
+
+    def add_trace(self, batch: TraceBatch) -> None:
+        """What the kernel traced, all of it: windows have a trace from now on.
+
+        The clocks must have been read since.
+        """
+        self._trace = self._trace or TraceCut()
+        self._trace.add(batch, line_of(self._clocks, origin_cycles=self.segment.origin_cycles))
 
     def add_piece(
         self,
@@ -116,6 +126,7 @@ class Windower:
             excluded=tuple(replace(e, start_cycles=e.start_cycles - origin) for e in raw.exclusions),
             excluded_count=raw.exclusion_count,
             switches_lost=self._switches_lost,
+            trace=self._take_trace(raw.start_cycles - origin, raw.end_cycles - origin),
             warnings=tuple(warnings),
         )
         # Between CPUs whose counters are not in step the clocks cannot be compared at all.
@@ -144,6 +155,8 @@ class Windower:
         for switches in self._switches:
             switches["out_cycles"] -= shift
             switches["in_cycles"] -= shift
+        if self._trace is not None:
+            self._trace.shift(shift)
         self.segment = segment
 
     def _take_details(self, count: int) -> NDArray[np.void]:
@@ -157,6 +170,9 @@ class Windower:
         inside = waiting["out_cycles"] < end_cycles
         self._switches = [waiting[~inside]]
         return waiting[inside]
+
+    def _take_trace(self, start_cycles: int, end_cycles: int) -> Trace | None:
+        return None if self._trace is None else self._trace.take(start_cycles, end_cycles)
 
 
 def _utc_at(cycles: int, clocks: Sequence[ClockReading], counter_hz: float) -> datetime:
