@@ -35,6 +35,7 @@ ROOMS = {
     "recording": 6,
     "tui": 7,
     "sample": 7,
+    "show": 7,
     "watch": 8,
     "cli": 9,
 }
@@ -82,6 +83,7 @@ def test_compiled_module_is_imported_in_one_place() -> None:
         "analysis.total",
         "analysis.trend",
         "loading.read",
+        "show",
         "recording",
         "report",
         "streams",

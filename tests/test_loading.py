@@ -62,7 +62,7 @@ def test_what_was_read_is_written_again_as_it_was(tmp_path: Path, name: str, eve
     assert again == text
     assert of_kind(items, Remark) == []
     assert of_kind(items, Header) == [HEADER]
-    assert of_kind(items, Note) == [Note(message="ended by SIGINT")]
+    assert of_kind(items, Note) == [Note(at=HEADER.started_at, message="ended by SIGINT")]
 
 
 def test_windows_with_their_interruptions_can_be_analysed_again(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ examples:
   tickmon --cpu 3                ... on CPU 3
   tickmon sample --duration 60   a minute without a screen, then a summary
   tickmon doctor --cpu 3         what helps or hurts the measurement there
+  tickmon show FILE              what such a run recorded with --output
   tickmon COMMAND --help         all options of one command
 
 {_BLIND}
@@ -96,8 +97,21 @@ examples:
 exit codes:
   0 whatever was found, 1 could not be read, 2 wrong usage"""
 
+_SHOW_END = """\
+formats:
+  text   the summary, as tickmon sample prints it
+  json, jsonl, csv, seed
+         as of tickmon sample; seed, and --events, of what was recorded with
+         --events
 
-def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions | options.DoctorOptions:
+examples:
+  tickmon show before.jsonl.gz
+  tickmon show trade7-cpu3-20260921T141319Z.jsonl.gz --format csv --events
+  tickmon show before.jsonl.gz --window 17
+  ssh trade7 cat before.jsonl.gz | tickmon show -"""
+
+
+def parse(argv: Sequence[str]) -> options.Options:
     """What ``argv`` asks for. UsageError when it makes no sense, SystemExit after --help and --version."""
     arguments, rest = _parser().parse_known_args(_with_command(argv))
     if rest:
@@ -106,6 +120,8 @@ def parse(argv: Sequence[str]) -> options.WatchOptions | options.SampleOptions |
         return _sample_options(arguments)
     if arguments.command == "doctor":
         return options.DoctorOptions(cpus=arguments.cpu, format=arguments.format)
+    if arguments.command == "show":
+        return _show_options(arguments)
     return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
 
 
@@ -160,6 +176,16 @@ def _parser() -> argparse.ArgumentParser:
             help="what of this machine helps or hurts the measurement, and what to change",
             description=_DOCTOR,
             epilog=_DOCTOR_END,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
+    )
+    _add_show(
+        commands.add_parser(
+            "show",
+            help="a recording or snapshot as text, or in another format",
+            description="Prints what a file holds, on any machine and without any rights.",
+            epilog=_SHOW_END,
             formatter_class=layout,
             allow_abbrev=False,
         )
@@ -265,6 +291,22 @@ def _add_sample(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="a recording or snapshot; - is standard input"
+    )
+    parser.add_argument(
+        "--window",
+        metavar="N",
+        type=_checked(options.whole_number(0, 2**53)),
+        help="only the window of this number (default: the whole run)",
+    )
+    parser.add_argument("--format", choices=options.FORMATS, default="text", help="see below (default text)")
+    parser.add_argument(
+        "--events", action="store_true", help="every interruption, not only the summary and the worst"
+    )
+
+
 def _checked(parse: Callable[[str], _T]) -> Callable[[str], _T]:
     def convert(text: str) -> _T:
         try:
@@ -299,8 +341,7 @@ def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:
     form = options.format_for(arguments.format, arguments.output)
     if form == "seed" and not loop:
         raise UsageError("--format seed goes with --method loop")
-    if arguments.events and form not in ("json", "jsonl", "csv"):
-        raise UsageError(f"--events goes with json, jsonl or csv, not with {form}")
+    _check_events(form, arguments.events)
     samples, duration_s = arguments.samples, arguments.duration
     if duration_s is None:
         if loop:
@@ -316,3 +357,15 @@ def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:
         force=arguments.force,
         events=arguments.events,
     )
+
+
+def _show_options(arguments: argparse.Namespace) -> options.ShowOptions:
+    _check_events(arguments.format, arguments.events)
+    return options.ShowOptions(
+        file=arguments.file, window=arguments.window, format=arguments.format, events=arguments.events
+    )
+
+
+def _check_events(form: str, events: bool) -> None:
+    if events and form not in ("json", "jsonl", "csv"):
+        raise UsageError(f"--events goes with json, jsonl or csv, not with {form}")

@@ -6,7 +6,6 @@ was moved off the CPUs to be measured.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import signal
@@ -15,8 +14,8 @@ from collections.abc import Sequence
 
 from tickmon.arguments import parse
 from tickmon.errors import TickmonError
-from tickmon.options import DoctorOptions, SampleOptions, WatchOptions
-from tickmon.stdout import drop_output, take_any_text, write_output
+from tickmon.options import DoctorOptions, SampleOptions, ShowOptions, WatchOptions
+from tickmon.stdout import drop_output, say, take_any_text, write_output
 
 _SIGNALLED = 128
 
@@ -33,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             write_output("")
     except TickmonError as error:
         code = error.exit_code
-        _say(str(error))
+        say(str(error))
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -53,15 +52,10 @@ def _run(argv: Sequence[str]) -> int:
             return _sample(asked)
         case DoctorOptions():
             return _doctor(asked)
+        case ShowOptions():
+            return _show(asked)
         case WatchOptions():
             return _watch(asked)
-
-
-def _say(message: str) -> None:
-    """A word to the user, on one line; there may be nobody to hear it."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print("tickmon:", " ".join(message.splitlines()), file=sys.stderr, flush=True)
 
 
 def _sample(asked: SampleOptions) -> int:
@@ -69,7 +63,7 @@ def _sample(asked: SampleOptions) -> int:
 
     ready = get_ready(asked.measure, all_at_once=True)
     if ready.nearness:
-        _say(f"warning: {ready.nearness}")
+        say(f"warning: {ready.nearness}")
     from tickmon.sample import sample
 
     return sample(asked, ready)
@@ -79,6 +73,12 @@ def _doctor(asked: DoctorOptions) -> int:
     from tickmon.doctor.command import doctor
 
     return doctor(asked)
+
+
+def _show(asked: ShowOptions) -> int:
+    from tickmon.show import show
+
+    return show(asked)
 
 
 def _watch(asked: WatchOptions) -> int:

@@ -70,6 +70,18 @@ class SampleOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """What ``show`` was asked for."""
+
+    file: Path
+    """``-``: standard input."""
+    window: int | None
+    """None: the whole run."""
+    format: str
+    events: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
     """What ``watch`` was asked for."""
 
@@ -84,6 +96,10 @@ class DoctorOptions:
     cpus: str | None
     """The kernel's list grammar; None: as the live screen would choose."""
     format: str
+
+
+Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions
+"""What a command line may ask for."""
 
 
 def window_s(text: str) -> float:

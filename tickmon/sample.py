@@ -18,7 +18,6 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Total, add
 from tickmon.errors import TickmonError, UsageError
 from tickmon.formats.lines import Header
-from tickmon.formats.seed import elapsed_text
 from tickmon.machine.facts import read_machine
 from tickmon.options import SampleOptions
 from tickmon.ready import Ready
@@ -27,8 +26,7 @@ from tickmon.report import live_text
 from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
 from tickmon.stdout import write_output
-from tickmon.streams import End, Outcome, stream_of
-from tickmon.units import counted
+from tickmon.streams import End, Outcome, seed_words, stream_of
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -141,7 +139,7 @@ def run(
             write(text)
     if asked.format == "seed":
         left_out = sum(reading.left_out for reading in readings.values())
-        _show("".join(_seed_words(outcome, left_out=left_out) for outcome in end.outcomes))
+        _show("".join(seed_words(outcome, left_out=left_out) for outcome in end.outcomes))
     if run.error is not None:
         raise TickmonError(run.error)
     return 0 if run.ended_by is None else 128 + run.ended_by
@@ -183,19 +181,6 @@ def _end(run: Run, readings: Mapping[int, _Reading]) -> End:
         note=note,
         orderly=run.error is None,
     )
-
-
-def _seed_words(outcome: Outcome, *, left_out: int) -> str:
-    analysis = outcome.summary.analysis
-    window = analysis.window
-    tick = window.segment.kernel_tick
-    words = elapsed_text(window.length_cycles, tsc_hz=analysis.tsc_hz, kernel_hz=tick.hz if tick else None)
-    if window.lost:
-        missing = counted(window.lost, "sample is", "samples are")
-        words += f"{missing} missing: details were dropped\n"
-    if left_out:
-        words += f"{counted(left_out, 'sample is', 'samples are')} left out: time jumped after them\n"
-    return words
 
 
 @contextlib.contextmanager

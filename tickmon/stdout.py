@@ -1,8 +1,9 @@
-"""Standard output, which may be closed, full, or a pipe whose reader has gone."""
+"""Standard output and error, which may be closed, full, or a pipe whose reader has gone."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import sys
@@ -32,6 +33,13 @@ def write_output(text: str) -> None:
         raise
     except OSError as error:
         raise TickmonError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def say(message: str) -> None:
+    """A word to the user on standard error, on one line; there may be nobody to hear it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print("tickmon:", " ".join(message.splitlines()), file=sys.stderr, flush=True)
 
 
 def drop_output() -> None:

@@ -15,6 +15,7 @@ from tickmon.analysis.total import Summary
 from tickmon.formats import lines, seed, table
 from tickmon.formats.lines import Header, Line, text_of
 from tickmon.report import comparison_text, reading_text
+from tickmon.units import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +174,22 @@ def stream_of(form: str, header: Header, *, events: bool) -> Stream:
         "seed": Seed,
     }
     return makers[form]()
+
+
+def seed_words(outcome: Outcome, *, left_out: int) -> str:
+    """Words beside the 2004 output: the ticks that must have happened, and the samples that are not in it."""
+    analysis = outcome.summary.analysis
+    window = analysis.window
+    tick = window.segment.kernel_tick
+    words = seed.elapsed_text(
+        window.length_cycles, tsc_hz=analysis.tsc_hz, kernel_hz=tick.hz if tick else None
+    )
+    if window.lost:
+        missing = counted(window.lost, "sample is", "samples are")
+        words += f"{missing} missing: details were dropped\n"
+    if left_out:
+        words += f"{counted(left_out, 'sample is', 'samples are')} left out: time jumped after them\n"
+    return words
 
 
 def _element(line: Line) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
@@ -38,6 +39,7 @@ class Remark:
 class Note:
     """What the recording says of itself."""
 
+    at: datetime
     message: str
 
 
@@ -134,7 +136,7 @@ class _Reading:
         elif kind == "window" and self._windows:
             self._begin_window(line)
         elif kind == "note":
-            yield Note(message=line.text("message"))
+            yield Note(at=line.when("at"), message=line.text("message"))
         elif kind == "summary":
             yield self._summed(line)
 
@@ -216,7 +218,7 @@ class _Reading:
                 self._parts.append(columns_of(events, self._open))
             yield from self._closed(last=False)
         for note in whole.parts("notes"):
-            yield Note(message=note.text("message"))
+            yield Note(at=note.when("at"), message=note.text("message"))
         for summary in whole.parts("summaries" if whole.has("summaries") else "none"):
             yield self._summed(summary)
 

@@ -52,22 +52,23 @@ def _can_be_read_twice(path: Path) -> bool:
 
 
 def _runs(items: Iterator[Item]) -> Iterator[RecordedRun]:
-    gathered: _Gathered | None = None
+    gathered: Gathering | None = None
     for item in items:
         if isinstance(item, Header):
             if gathered is not None:
                 yield gathered.run()
-            gathered = _Gathered(item)
+            gathered = Gathering(item)
         elif gathered is not None:
             gathered.take(item)
     if gathered is not None:
         yield gathered.run()
 
 
-class _Gathered:
-    """A run so far."""
+class Gathering:
+    """One run of a recording, item by item."""
 
     def __init__(self, header: Header) -> None:
+        """``header`` is the item that the run began with."""
         self._header = header
         self._totals: dict[int, tuple[Total, int]] = {}
         self._summed: dict[int, Summed] = {}
