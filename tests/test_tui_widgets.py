@@ -25,7 +25,7 @@ from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.sources import draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
-from tickmon.windows import Method, Settings
+from tickmon.windows import Exclusion, Method, Settings
 
 SETTINGS = Settings(cpu=3)
 
@@ -143,6 +143,18 @@ def test_more_sources_than_rows_are_summed_up() -> None:
     assert len(rows) == 5
     assert "6 more" in rows[-1]
     assert "! shows all" in rows[-1]
+
+
+def test_rates_and_shares_are_of_the_time_that_was_watched() -> None:
+    def half(analysis: Analysis) -> Analysis:
+        length_cycles = analysis.window.length_cycles
+        asleep = Exclusion(code="jump", start_cycles=0, cycles=length_cycles // 2)
+        return replace(analysis, window=replace(analysis.window, excluded=(asleep,)))
+
+    whole = next(row for row in lines(draw_sources, view_of()) if "kernel tick" in row)
+    watched = next(row for row in lines(draw_sources, view_of(change=half)) if "kernel tick" in row)
+    assert "250 /s" in whole
+    assert "500 /s" in watched
 
 
 def test_the_tick_comes_first_then_other_trains_then_the_rest() -> None:

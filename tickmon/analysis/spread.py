@@ -84,7 +84,7 @@ class Spread:
 
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
-        return self.sum_cycles - self.n * (baseline_cycles or 0)
+        return overhead_cycles(self.sum_cycles, self.n, baseline_cycles)
 
     def _rank(self, share: float) -> int:
         # The tiny step down keeps 0.99 * 100 from becoming rank 100 by a rounding of the product.
@@ -98,6 +98,16 @@ class Spread:
         bin_ = int(np.searchsorted(np.cumsum(self.counts), rank))
         middle = (_EDGES_CYCLES[bin_] + _EDGES_CYCLES[min(bin_ + 1, BINS - 1)]) / 2
         return int(middle if self.max_cycles is None else min(middle, self.max_cycles))
+
+
+def overhead_cycles(gap_sum_cycles: int, n: int, baseline_cycles: int | None) -> int:
+    """What ``n`` interruptions took: their gaps less what an undisturbed read costs, once each."""
+    return gap_sum_cycles - n * (baseline_cycles or 0)
+
+
+def gap_sum_cycles(overhead_cycles: int, n: int, baseline_cycles: int | None) -> int:
+    """The gaps of ``n`` interruptions that took ``overhead_cycles``."""
+    return overhead_cycles + n * (baseline_cycles or 0)
 
 
 def spread_of(gap_cycles: NDArray[np.int64], *, counts: NDArray[np.int64] | None = None) -> Spread:

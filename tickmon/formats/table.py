@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterable
 
 from tickmon.analysis.readings import Analysis
+from tickmon.analysis.spread import overhead_cycles
 from tickmon.formats.lines import Line, window_line
 from tickmon.units import cycles_to_ns
 
@@ -99,7 +100,6 @@ def event_rows(analysis: Analysis) -> str:
     """Every interruption of the window whose detail is known as a row, in the order of time."""
     window, hz = analysis.window, analysis.tsc_hz
     names = [source.name for source in analysis.sources]
-    baseline_cycles = analysis.baseline_cycles or 0
     starts_cycles = window.details["start_cycles"].tolist()
     gaps_cycles = window.details["gap_cycles"].tolist()
     return _text(
@@ -110,7 +110,7 @@ def event_rows(analysis: Analysis) -> str:
             start - window.start_cycles,
             gap,
             f"{cycles_to_ns(gap, hz):.1f}",
-            f"{cycles_to_ns(gap - baseline_cycles, hz):.1f}",
+            f"{cycles_to_ns(overhead_cycles(gap, 1, analysis.baseline_cycles), hz):.1f}",
             ticks,
             names[source],
         ]

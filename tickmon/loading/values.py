@@ -18,7 +18,7 @@ from tickmon.analysis.readings import (
     Train,
     Worst,
 )
-from tickmon.analysis.spread import Said, Spread
+from tickmon.analysis.spread import Said, Spread, gap_sum_cycles
 from tickmon.analysis.total import Summary
 from tickmon.formats.lines import CLOCKS, Header
 from tickmon.loading.members import BadMemberError, Members
@@ -291,7 +291,7 @@ def _spread(part: Members, n: int, sum_cycles: int, exact: bool) -> Spread:
 def _shared_cycles(part: Members, window: Window, n: int) -> int:
     """The sum of ``n`` lengths from the share of the time that they took."""
     share = part.number("overhead_share")
-    return round(share * window.watched_cycles) + n * (window.min_cycles or 0)
+    return gap_sum_cycles(round(share * window.watched_cycles), n, window.min_cycles)
 
 
 def _tick(part: Members, window: Window, exact: bool) -> Tick:
@@ -330,7 +330,7 @@ def _source(part: Members, window: Window, exact: bool) -> Source:
         kind=part.text("kind", NAME_LIMIT),
         basis=part.text("basis", NAME_LIMIT),
         parts=part.texts("parts", NAME_LIMIT),
-        spread=_spread(part, n, overhead_cycles + n * (window.min_cycles or 0), exact),
+        spread=_spread(part, n, gap_sum_cycles(overhead_cycles, n, window.min_cycles), exact),
         overhead_cycles=overhead_cycles,
     )
 

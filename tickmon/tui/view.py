@@ -29,6 +29,11 @@ class Reading:
         """How much time its window covers."""
         return self.analysis.window.length_cycles / self.analysis.tsc_hz
 
+    @property
+    def watched_s(self) -> float:
+        """How much of it was watched: what shares and rates refer to, never 0."""
+        return max(self.analysis.window.watched_cycles, 1) / self.analysis.tsc_hz
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View:

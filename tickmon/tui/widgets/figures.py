@@ -164,7 +164,7 @@ def facts(reading: Reading, view: View) -> list[Fact]:
     segment, window = analysis.window.segment, analysis.window
     tick = segment.kernel_tick
     since = clock_text(reading.trend.since or window.started_at)
-    per_s = window.reads / reading.length_s
+    per_s = window.reads / reading.watched_s
     reads = Fact(
         "reads", f"{significant(per_s / 1e6, 3)} M/s", f"{_text(view, reading, analysis.typical_cycles)} each"
     )

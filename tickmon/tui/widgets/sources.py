@@ -30,7 +30,7 @@ def draw_sources(view: View, width: int, height: int) -> list[Row]:
     rows += [_source(source, view, reading, columns, name_width) for source in shown]
     if len(shown) < len(sources):
         rest = sum(source.overhead_cycles for source in sources[len(shown) :])
-        share = share_text(rest / reading.analysis.window.length_cycles)
+        share = share_text(rest / max(reading.analysis.window.watched_cycles, 1))
         rows.append(row((f" {len(sources) - len(shown)} more, {share} of the CPU: ! shows all", "label")))
     return rows
 
@@ -67,11 +67,11 @@ def _source(source: Source, view: View, reading: Reading, columns: Sequence[_Col
         return length_text(cycles, reading.analysis.tsc_hz, in_cycles=view.in_cycles)
 
     texts = {
-        "per second": f"{rate_text(spread.n, reading.length_s)} /s",
+        "per second": f"{rate_text(spread.n, reading.watched_s)} /s",
         "median": length(spread.median_cycles),
         "99th": length(spread.p99_cycles),
         "worst": length(spread.max_cycles),
-        "of CPU": share_text(source.overhead_cycles / window.length_cycles),
+        "of CPU": share_text(source.overhead_cycles / max(window.watched_cycles, 1)),
         "known by": _BASIS.get(source.basis, source.basis)
         if source.parts or source.basis == "trace"
         else "–",
