@@ -28,9 +28,11 @@ GRAVEST_FIRST = (
     "switches_lost",
     # Some figures are less than they might be.
     "details_lost",
+    "not_traced",
     "check_measured",
     "check_weak",
     "coarse_counter",
+    "no_symbols",
     "not_locked",
     "counter_unvouched",
     "few_ticks",
