@@ -122,6 +122,7 @@ struct tm_clocks {
 struct tm_switch {
 	int64_t out_raw_ns; /* CLOCK_MONOTONIC_RAW */
 	int64_t in_raw_ns;
+	int64_t stopped; /* 1: it could not have run (a stop signal, a debugger); 0: another task ran instead */
 };
 
 /* One trace point of the kernel, and what of its payload is wanted, as tracefs describes it. */

@@ -11,6 +11,7 @@ struct tm_switch_log {
 	int fd; /* -1: not open */
 	void *pages;
 	int64_t out_raw_ns; /* of a switch whose end has not come yet; 0 when there is none */
+	int64_t stopped;    /* of the same one */
 };
 
 struct tm_sampler {

@@ -125,8 +125,12 @@ int tm_switches(struct tm_sampler *sampler, struct tm_switch *into, size_t capac
 			continue;
 		} else if (record.header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
 			log->out_raw_ns = (int64_t)record.switched.time_ns;
+			/* It never waits for anything, so what it did not lose to another task it was forbidden. */
+			log->stopped = !(record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 		} else if (log->out_raw_ns != 0) {
-			into[(*result)++] = (struct tm_switch){ log->out_raw_ns, (int64_t)record.switched.time_ns };
+			into[(*result)++] = (struct tm_switch){
+				log->out_raw_ns, (int64_t)record.switched.time_ns, log->stopped,
+			};
 			log->out_raw_ns = 0;
 		}
 	}

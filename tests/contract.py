@@ -142,11 +142,22 @@ _READING: Mapping[str, object] = {
             "basis": re.compile("phase|switch|trace|counter"),
             "parts": ListOf(str),
             "count": int,
-            "overhead_cycles": int,
+            # Of what was only counted nobody knows them.
+            "overhead_cycles": Maybe(int),
             **_COSTS,
+            "bins": Maybe(_COSTS["bins"]),
         }
     ),
     "interrupts": ListOf({"row": str, "name": str, "count": int}),
+    "counters": Maybe(
+        {
+            "run_delay_ns": Maybe(int),
+            "steal_ns": Maybe(int),
+            "throttled_ns": Maybe(int),
+            "throttled_count": Maybe(int),
+            "softirqs": Maybe(ListOf({"name": str, "count": int})),
+        }
+    ),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
     "excluded_count": int,
     "worst": ListOf(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +18,11 @@ import pytest
 from tickmon.analysis import Clocks, analyse
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.facts import Machine, read_machine
+from tickmon.machine.limits import throttle_ns
 from tickmon.sampling import collector as collecting
 from tickmon.sampling import run as running_samplers
 from tickmon.sampling.collector import Collector
+from tickmon.sampling.sampler import Sampler
 from tickmon.windows import Ended, Event, Method, OpenGap, Settings, Window
 
 WAIT_S = 30.0
@@ -36,8 +40,11 @@ def machine() -> Iterator[Machine]:
     os.sched_setaffinity(0, before)
 
 
-def settings(machine: Machine, *, window_s: float = 0.2, method: Method = Method.GAP) -> Settings:
-    return Settings(cpu=max(machine.cpus.usable), window_s=window_s, method=method)
+def settings(
+    machine: Machine, *, window_s: float = 0.2, method: Method = Method.GAP, priority: int = 0
+) -> Settings:
+    cpu = max(machine.cpus.usable)
+    return Settings(cpu=cpu, window_s=window_s, method=method, priority=priority)
 
 
 class Heard:
@@ -171,7 +178,12 @@ def test_killed_sampler_is_noticed_and_the_finished_windows_stand(machine: Machi
     assert "SIGKILL" in ended.error
 
 
-def test_stopped_sampler_shows_an_open_gap_that_grows_and_then_is_one_interruption(machine: Machine) -> None:
+@pytest.mark.parametrize("dated", [True, False])
+def test_stopped_sampler_shows_an_open_gap_that_grows_and_then_is_left_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, dated: bool
+) -> None:
+    if not dated:
+        monkeypatch.setattr(Sampler, "date_switches", lambda _: False)
     with running(Collector(settings(machine), machine)) as heard:
         heard.window()
         (pid,) = samplers()
@@ -183,11 +195,58 @@ def test_stopped_sampler_shows_an_open_gap_that_grows_and_then_is_one_interrupti
                 gaps.append(event)
         os.kill(pid, signal.SIGCONT)
         window = heard.window()
-        while (window.max_cycles or 0) / window.segment.tsc_hz < gaps[-1].gap_s:
+        while not window.excluded:
             window = heard.window()
     assert gaps[0].gap_s < gaps[1].gap_s < gaps[2].gap_s
-    longest = window.details["gap_cycles"].max() / window.segment.tsc_hz
-    assert longest == pytest.approx((window.max_cycles or 0) / window.segment.tsc_hz)
+    (stop,) = window.excluded
+    assert stop.code == "stopped"
+    assert stop.cycles / window.segment.tsc_hz >= gaps[-1].gap_s
+    assert window.gap_sum_cycles == window.details["gap_cycles"].sum() < stop.cycles
+    assert window.watched_cycles == window.length_cycles - stop.cycles
+
+
+def test_throttling_of_a_real_time_sampler_is_left_out_and_named(machine: Machine) -> None:
+    with running(Collector(settings(machine, priority=1, window_s=1.0), machine, duration_s=3.0)) as heard:
+        # Without somebody who wants to run there nothing would have to be taken from the sampler.
+        rival = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+        try:
+            os.sched_setaffinity(rival.pid, {settings(machine).cpu})
+            windows, ended = heard.until_ended()
+        finally:
+            rival.kill()
+            rival.wait()
+    if ended.error is not None:
+        assert "SCHED_FIFO" in ended.error
+        pytest.skip(f"no real-time priority here: {ended.error}")
+    throttled = [e for window in windows for e in window.excluded if e.code == "throttled"]
+    assert throttled
+    hz = windows[0].segment.tsc_hz
+    assert all(e.cycles / hz * 1e9 >= throttle_ns() / 2 for e in throttled)
+    assert max(window.max_cycles or 0 for window in windows) / hz * 1e9 < throttle_ns() / 2
+
+
+def test_clocksource_that_changes_leaves_its_window_out_and_begins_a_new_segment(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(machine, clock=replace(machine.clock, name="another"))
+    monkeypatch.setattr(collecting, "with_clock_of_now", lambda _: machine)
+    with running(Collector(settings(machine), other, duration_s=1.0)) as heard:
+        windows, ended = heard.until_ended()
+    assert ended.error is None
+    assert [e.code for e in windows[0].excluded] == ["untrusted"]
+    assert windows[0].watched_cycles == 0
+    assert all(window.excluded == () for window in windows[1:])
+    assert {window.segment.segment for window in windows[1:]} == {2}
+
+
+def test_windows_say_what_the_kernel_counted_meanwhile(machine: Machine) -> None:
+    with running(Collector(settings(machine, window_s=0.5), machine)) as heard:
+        counters = heard.window().counters
+    assert counters is not None
+    assert counters.run_delay_ns is not None
+    assert counters.steal_ns is not None
+    assert counters.softirqs is not None
+    assert all(softirq.count > 0 for softirq in counters.softirqs)
 
 
 def test_sampler_whose_lease_ran_out_is_replaced_in_a_new_segment(

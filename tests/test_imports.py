@@ -25,6 +25,7 @@ ROOMS = {
     "arguments": 3,
     "settings": 3,
     "sampling": 4,
+    "counted": 4,
     "layout": 4,
     "doctor": 4,
     "formats": 4,

@@ -213,10 +213,11 @@ def test_dated_switches_lie_inside_recorded_gaps() -> None:
         switches, lost = sampler.switches()
 
     assert lost == 0
-    assert len(switches) >= 5
+    # Another task may have run there, too.
+    assert np.count_nonzero(switches[:, 2]) == 5
     raw_ns = [first.monotonic_raw_ns, last.monotonic_raw_ns]
     hz = (last.cycles - first.cycles) / (raw_ns[1] - raw_ns[0]) * 1e9
-    out, in_ = ((switches - raw_ns[0]) * (hz / 1e9) + first.cycles).T
+    out, in_ = ((switches[:, :2] - raw_ns[0]) * (hz / 1e9) + first.cycles).T
     slack = first.uncertain_cycles + last.uncertain_cycles + hz * 1e-6
     holder = np.searchsorted(details["start_cycles"], out + slack) - 1
     ends = details["start_cycles"][holder] + details["gap_cycles"][holder]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.making import ORIGIN_CYCLES, make_segment, read_at
+from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.histogram import count_bins
 from tickmon.sampling.sampler import RawWindow
 from tickmon.sampling.trace import RAW_EVENT, TraceBatch
@@ -40,8 +42,11 @@ def raw(start: int, end: int, gaps: list[int], *, lost: int = 0) -> RawWindow:
     )
 
 
-def windower() -> Windower:
-    return Windower(SEGMENT, first_window=1, opened=read_at(0, SEGMENT), counter_hz=SEGMENT.tsc_hz)
+def windower(*, throttled_ns: float = math.inf) -> Windower:
+    opened = read_at(0, SEGMENT)
+    return Windower(
+        SEGMENT, first_window=1, opened=opened, counter_hz=SEGMENT.tsc_hz, throttled_ns=throttled_ns
+    )
 
 
 def add(to: Windower, piece: RawWindow, *, dated: bool = True, closed: ClockReading | None = None) -> bool:
@@ -49,9 +54,10 @@ def add(to: Windower, piece: RawWindow, *, dated: bool = True, closed: ClockRead
     return to.add_piece(piece, closed=closed, switch_count=0, dated=dated)
 
 
-def switched(*outs_ins: tuple[int, int]) -> NDArray[np.int64]:
+def switched(*outs_ins: tuple[int, int], stopped: bool = False) -> NDArray[np.int64]:
     """Switches given in cycles from the origin, as the kernel tells them."""
-    return raw_ns(np.array(outs_ins, np.int64))
+    at_ns = raw_ns(np.array(outs_ins, np.int64).reshape(-1, 2))
+    return np.column_stack([at_ns, np.full(len(at_ns), stopped, np.int64)])
 
 
 def raw_ns(cycles: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -154,8 +160,8 @@ def test_switches_are_dated_by_the_clocks_whatever_frequency_the_user_gave() -> 
 
 def test_records_that_the_kernel_dropped_are_counted_in_their_window() -> None:
     cutting = windower()
-    cutting.add_switches(switched()[:0].reshape(0, 2), 3)
-    cutting.add_switches(switched()[:0].reshape(0, 2), 4)
+    cutting.add_switches(switched(), 3)
+    cutting.add_switches(switched(), 4)
     add(cutting, raw(0, 10_000, []))
     assert cutting.close(()).switches_lost == 7
     add(cutting, raw(10_000, 20_000, []))
@@ -351,3 +357,83 @@ def test_time_of_day_is_that_of_the_windows_own_start() -> None:
     window = cutting.close(())
     origin_s = read_at(0, SEGMENT).realtime_ns / 1e9
     assert abs(window.started_at.timestamp() - (origin_s + 1.0)) < 1e-5
+
+
+def test_time_in_which_the_sampler_was_stopped_is_no_interruption_and_no_switch() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_details(details((100, 900), (3_900, 2_000), (7_000, 500)))
+    cutting.add_switches(switched((4_000, 5_800), stopped=True), 0)
+    cutting.add_switches(switched((7_100, 7_400)), 0)
+    cutting.add_piece(
+        raw(0, 10_000, [900, 2_000, 500]), closed=read_at(10_000, SEGMENT), switch_count=2, dated=True
+    )
+    window = cutting.close(())
+    assert window.excluded == (Exclusion(code="stopped", start_cycles=3_900, cycles=2_000),)
+    assert window.switches is not None
+    assert window.switches.tolist() == [(7_100, 7_400)]
+    assert (window.switch_count, window.interruptions, window.gap_sum_cycles) == (1, 2, 1_400)
+    assert (window.max_cycles, window.watched_cycles) == (900, 8_000)
+    assert window.details["gap_cycles"].tolist() == [900, 500]
+    assert window.counts.sum() == 2
+
+
+def test_stop_waits_for_the_window_that_its_interruption_is_in() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(30_000, SEGMENT))
+    cutting.add_details(details((100, 900), (12_000, 4_000)))
+    cutting.add_switches(switched((12_100, 15_900), stopped=True), 0)
+    add(cutting, raw(0, 10_000, [900]))
+    assert cutting.close(()).excluded == ()
+    add(cutting, raw(10_000, 20_000, [4_000]))
+    window = cutting.close(())
+    assert [exclusion.code for exclusion in window.excluded] == ["stopped"]
+    assert window.interruptions == 0
+
+
+def test_several_stops_in_one_interruption_take_no_other_one_out() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_details(details((3_900, 2_000), (5_950, 300)))
+    cutting.add_switches(switched((4_000, 4_800), (4_900, 5_800), stopped=True), 0)
+    add(cutting, raw(0, 10_000, [2_000, 300]))
+    window = cutting.close(())
+    assert window.excluded == (Exclusion(code="stopped", start_cycles=3_900, cycles=2_000),)
+    assert window.details["gap_cycles"].tolist() == [300]
+
+
+def test_stop_is_known_where_switches_are_not_dated_from_the_sampler_having_been_seen_in_it() -> None:
+    cutting = windower()
+    cutting.add_details(details((100, 900), (3_900, 2_000)))
+    cutting.add_stop(read_at(4_700, SEGMENT))
+    cutting.add_stop(read_at(5_200, SEGMENT))
+    add(cutting, raw(0, 10_000, [900, 2_000]), dated=False)
+    window = cutting.close(())
+    assert window.excluded == (Exclusion(code="stopped", start_cycles=3_900, cycles=2_000),)
+    assert window.interruptions == 1
+
+
+def test_long_loss_of_the_cpu_with_a_priority_is_throttling_and_a_short_one_a_preemption() -> None:
+    held_ns = 1_800 / (SEGMENT.tsc_hz / 1e9)
+    for throttled_ns, codes, preempted in ((held_ns / 2, ["throttled"], 1), (math.inf, [], 2)):
+        cutting = windower(throttled_ns=throttled_ns)
+        cutting.add_clocks(read_at(20_000, SEGMENT))
+        cutting.add_details(details((3_900, 2_000), (7_000, 500)))
+        cutting.add_switches(switched((4_000, 5_800), (7_100, 7_400)), 0)
+        add(cutting, raw(0, 10_000, [2_000, 500]))
+        window = cutting.close(())
+        assert [exclusion.code for exclusion in window.excluded] == codes
+        assert window.switches is not None
+        assert len(window.switches) == preempted
+
+
+def test_window_in_which_the_kernel_gave_up_the_counter_is_left_out_whole() -> None:
+    cutting = windower()
+    cutting.add_details(details((100, 900)))
+    add(cutting, raw(0, 10_000, [900]))
+    window = cutting.close((), untrusted=True)
+    assert window.excluded == (Exclusion(code="untrusted", start_cycles=0, cycles=10_000),)
+    assert (window.reads, window.interruptions, window.gap_sum_cycles, window.watched_cycles) == (0, 0, 0, 0)
+    analysis, _ = analyse(window, Clocks())
+    assert analysis.overhead_share == 0
+    assert (analysis.baseline_cycles, analysis.check.expected) == (None, 0)

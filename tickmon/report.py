@@ -9,6 +9,7 @@ from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, BaselineVerdict, Check
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
+from tickmon.counted import counted_lines
 from tickmon.formats.lines import Header
 from tickmon.layout import labelled, table
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text, significant
@@ -35,6 +36,7 @@ def reading_text(header: Header, summary: Summary, *, windows: int) -> str:
         _sources(analysis),
         _trains(analysis),
         _worst(analysis),
+        labelled("counted", *counted_lines(analysis.window)),
         labelled("warning", *(warning.message for warning in analysis.warnings)),
     )
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in map(list, paragraphs) if lines)

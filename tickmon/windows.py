@@ -127,12 +127,39 @@ class RowChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoftirqCount:
+    """How often one kind of softirq ran on the sampled CPU during a window."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """What the kernel counted during a window: how much of a thing, but not when, so no interruption is
+    its. What cannot be read is None."""
+
+    run_delay_ns: int | None
+    """The sampler could have run and waited for its CPU."""
+    steal_ns: int | None
+    """The hypervisor ran somebody else on the sampled CPU, in steps of 10 ms or so."""
+    throttled_ns: int | None
+    """Tasks of the sampler's control group were kept off all CPUs by the group's CPU limit, added up."""
+    throttled_count: int | None
+    """In so many of the limit's periods."""
+    softirqs: tuple[SoftirqCount, ...] | None
+    """Those that ran."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
     """Something that is no interruption and stays out of the overhead."""
 
     code: str
-    """``backwards`` (the counter went back), ``moved`` (the sampler was on another CPU) or ``jump`` (the
-    counter and the kernel's clock say different things of how long it was: suspend, migration)."""
+    """``backwards`` (the counter went back), ``moved`` (the sampler was on another CPU), ``jump`` (the
+    counter and the kernel's clock say different things of how long it was: suspend, migration), ``stopped``
+    (the sampler could not have run: a stop signal, a debugger, a freezer), ``throttled`` (the kernel took
+    the CPU from the sampler for its real-time priority) or ``untrusted`` (the kernel gave the counter up)."""
     start_cycles: int
     cycles: int
 
@@ -237,6 +264,8 @@ class Window:
     switch_count: int | None
     """How often it was switched out, whether dated or not; None when unknown."""
     interrupts: tuple[RowChange, ...] = ()
+    counters: Counters | None = None
+    """None while the window is open."""
     excluded: tuple[Exclusion, ...] = ()
     """The first of them."""
     excluded_count: int = 0

@@ -14,6 +14,7 @@ GRAVEST_FIRST = (
     # The counter, which everything is measured with, is in doubt.
     "backwards",
     "moved",
+    "untrusted",
     "counter_untrusted",
     "tsc_hz_contradiction",
     "jump",
@@ -21,6 +22,8 @@ GRAVEST_FIRST = (
     # Something was not seen, or is tickmon's own doing.
     "not_measured",
     "near",
+    "stopped",
+    "throttled",
     # The ticks are in doubt.
     "rate_faster",
     "hz_contradiction",
@@ -46,6 +49,9 @@ EXCLUDED = {
     "backwards": "the counter went backwards",
     "moved": "the sampler was found on another CPU",
     "jump": "the counter and the kernel's clock disagreed (suspended, migrated, or the clock was corrected)",
+    "untrusted": "the kernel gave up the counter as unstable",
+    "stopped": "the sampler was stopped (a stop signal, a debugger or a freezer)",
+    "throttled": "the kernel took the CPU from the sampler for the sake of --priority",
 }
 """What the code of an exclusion, and of the warning of it, means."""
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tickmon.windows import RowChange, Trace, Window
+from tickmon.windows import Counters, RowChange, SoftirqCount, Trace, Window
 
 _T = TypeVar("_T")
 
@@ -52,6 +52,7 @@ def merge(windows: Sequence[Window]) -> Window:
         switches=np.concatenate(switches) if len(switches) == len(windows) else None,
         switch_count=sum(switch_counts) if len(switch_counts) == len(windows) else None,
         interrupts=_sum_rows(row for w in windows for row in w.interrupts),
+        counters=sum_counters([w.counters for w in windows]),
         excluded=tuple(e for w in windows for e in w.excluded),
         excluded_count=sum(w.excluded_count for w in windows),
         switches_lost=sum(w.switches_lost for w in windows),
@@ -76,6 +77,34 @@ def join_traces(traces: Sequence[Trace]) -> Trace:
         events_known=frozenset.intersection(*(trace.events_known for trace in traces)),
         uncertain_cycles=max(trace.uncertain_cycles for trace in traces),
     )
+
+
+def sum_counters(all_counters: Sequence[Counters | None]) -> Counters | None:
+    """What was counted in all of them; None where one of them does not know."""
+    counters = [one for one in all_counters if one is not None]
+    if not counters or len(counters) < len(all_counters):
+        return None
+    softirqs: dict[str, int] | None = {}
+    for one in counters:
+        if one.softirqs is None or softirqs is None:
+            softirqs = None
+            continue
+        for softirq in one.softirqs:
+            softirqs[softirq.name] = softirqs.get(softirq.name, 0) + softirq.count
+    return Counters(
+        run_delay_ns=_sum([one.run_delay_ns for one in counters]),
+        steal_ns=_sum([one.steal_ns for one in counters]),
+        throttled_ns=_sum([one.throttled_ns for one in counters]),
+        throttled_count=_sum([one.throttled_count for one in counters]),
+        softirqs=None
+        if softirqs is None
+        else tuple(SoftirqCount(name=name, count=count) for name, count in softirqs.items()),
+    )
+
+
+def _sum(figures: Sequence[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if len(known) == len(figures) else None
 
 
 def _sum_rows(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:

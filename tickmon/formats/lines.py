@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tickmon
+from tickmon.analysis.counted import CountedSource, counted_sources
 from tickmon.analysis.histogram import bin_edges_cycles, bins_of
 from tickmon.analysis.readings import Analysis, Source, Tick, Train, Worst
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.machine.host import Host
-from tickmon.windows import Method, ReadingWarning, Segment, Window
+from tickmon.windows import Counters, Method, ReadingWarning, Segment, Window
 
 FORMAT = "tickmon-recording"
 VERSION = 1
@@ -207,10 +208,14 @@ def _members(analysis: Analysis) -> Line:
             "verdict": analysis.check.verdict,
         },
         "trains": None if loop else [_train(train) for train in analysis.trains],
-        "sources": [_source(source) for source in analysis.sources],
+        "sources": [
+            *(_source(source) for source in analysis.sources),
+            *(_counted(source) for source in counted_sources(window)),
+        ],
         "interrupts": [
             {"row": r.row, "name": r.name, "count": r.count} for r in window.interrupts if r.count
         ],
+        "counters": _counters(window.counters) if window.counters else None,
         "excluded": [
             {"code": e.code, "start_cycles": e.start_cycles, "cycles": e.cycles} for e in window.excluded
         ],
@@ -310,6 +315,31 @@ def _source(source: Source) -> Line:
         "count": source.spread.n,
         "overhead_cycles": source.overhead_cycles,
         **_spread(source.spread),
+    }
+
+
+def _counted(source: CountedSource) -> Line:
+    """Behind the others, so that the indices of events stay right; nobody knows what it cost."""
+    unknown = dict.fromkeys(("overhead_cycles", "median_cycles", "p99_cycles", "max_cycles", "bins"))
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "basis": "counter",
+        "parts": [],
+        "count": source.count,
+        **unknown,
+    }
+
+
+def _counters(counters: Counters) -> Line:
+    return {
+        "run_delay_ns": counters.run_delay_ns,
+        "steal_ns": counters.steal_ns,
+        "throttled_ns": counters.throttled_ns,
+        "throttled_count": counters.throttled_count,
+        "softirqs": None
+        if counters.softirqs is None
+        else [{"name": softirq.name, "count": softirq.count} for softirq in counters.softirqs],
     }
 
 

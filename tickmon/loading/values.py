@@ -28,12 +28,14 @@ from tickmon.windows import (
     INTERRUPTION,
     SWITCH,
     ClockReading,
+    Counters,
     Exclusion,
     KernelTick,
     Method,
     ReadingWarning,
     RowChange,
     Segment,
+    SoftirqCount,
     Window,
 )
 
@@ -123,7 +125,9 @@ def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
     exact = line.word("percentiles", ("exact", "binned")) == "exact"
     loop = segment.method is Method.LOOP
     tick = line.part_or_none("tick")
-    sources = tuple(_source(part, window, exact) for part in line.parts("sources", PARTS_MOST))
+    # What was only counted is made again from the window.
+    measured = (p for p in line.parts("sources", PARTS_MOST) if p.text("basis", NAME_LIMIT) != "counter")
+    sources = tuple(_source(part, window, exact) for part in measured)
     verdict = line.part_or_none("baseline_verdict") if loop else None
     return Analysis(
         window=window,
@@ -201,6 +205,7 @@ def _window(line: Members, segment: Segment, number: int) -> Window:
         switches=_switches(line.part_or_none("switches"), start_cycles),
         switch_count=None,
         interrupts=tuple(_row(part, line.part("check")) for part in line.parts("interrupts", PARTS_MOST)),
+        counters=_counters(line.part_or_none("counters")),
         excluded=excluded,
         excluded_count=len(excluded) if excluded_count is None else excluded_count,
         warnings=tuple(
@@ -357,6 +362,23 @@ def _row(part: Members, check: Members) -> RowChange:
     timer = check.text_or_none("kernel_row", NAME_LIMIT)
     ours = timer is not None and (timer == row or timer in name)
     return RowChange(row=row, name=name, count=part.whole("count"), timer=timer if ours else None)
+
+
+def _counters(part: Members | None) -> Counters | None:
+    if part is None:
+        return None
+    softirqs = part.parts("softirqs", PARTS_MOST) if part.has("softirqs") else None
+    return Counters(
+        run_delay_ns=part.whole_or_none("run_delay_ns"),
+        steal_ns=part.whole_or_none("steal_ns"),
+        throttled_ns=part.whole_or_none("throttled_ns"),
+        throttled_count=part.whole_or_none("throttled_count"),
+        softirqs=None
+        if softirqs is None
+        else tuple(
+            SoftirqCount(name=one.text("name", NAME_LIMIT), count=one.whole("count")) for one in softirqs
+        ),
+    )
 
 
 def _worst(part: Members, window: Window, sources: int) -> Worst:

@@ -52,6 +52,12 @@ class CounterRate:
     source: str
 
 
+def read_clock_source_name(root: Path = Path("/")) -> str | None:
+    """What the kernel takes its time from just now."""
+    name = read_word(root / _FOLDER / "current_clocksource")
+    return None if name is None else harmless(name)
+
+
 def read_clock_source(info: CpuInfo, root: Path = Path("/")) -> ClockSource:
     """Whether the kernel trusts the counter.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tickmon.machine.clock import ClockSource, read_clock_source
@@ -18,6 +18,12 @@ class Machine:
     cpus: Cpus
     host: Host
     clock: ClockSource
+
+
+def with_clock_of_now(machine: Machine) -> Machine:
+    """``machine`` with the clocksource that the kernel has come to; like ``read_machine`` to be called while
+    no sampler runs."""
+    return replace(machine, clock=read_clock_source(read_cpuinfo()))
 
 
 def read_machine(root: Path = Path("/")) -> Machine:

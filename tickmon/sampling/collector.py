@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from tickmon.errors import TickmonError
-from tickmon.machine.facts import Machine
+from tickmon.machine.facts import Machine, with_clock_of_now
+from tickmon.machine.limits import throttle_ns
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.run import Run
 from tickmon.sampling.sampler import Sampler, Status
@@ -27,6 +29,10 @@ START_S = 5.0
 
 THRESHOLD_FLOOR_NS = 200.0
 """The least default threshold: below it lie the misses of caches, which nothing interrupts."""
+
+_THROTTLED_SHARE = 0.5
+"""A sampler with a real-time priority that lost its CPU for so much of what throttling takes was throttled:
+tasks that are let in for a moment only, or of a higher priority, are preemptions like any other."""
 
 _HOLE_S = 0.001
 """A shorter hole is no more than what the clocks of two segments differ by."""
@@ -119,6 +125,8 @@ class Collector:
                     sampler,
                     segment_of(self._settings, facts, status, segment=self._segment, reason=self._reason),
                     counter_hz=facts.measured_hz,
+                    clock_source=facts.machine.clock.name,
+                    throttled_ns=_THROTTLED_SHARE * throttle_ns() if self._settings.priority else math.inf,
                     first_window=self._window,
                     dated=dated,
                     tracer=tracer,
@@ -126,7 +134,10 @@ class Collector:
                     on_event=hand_on,
                 )
                 ended = run.until_ended(self._stop, end_s=end_s, looks=self._looks)
-            if ended is None or ended.end not in ("lease", "jumped"):
+            over = self._stop.is_set() or (end_s is not None and time.monotonic() >= end_s)
+            if ended is None and run.clock_source_changed and not over:
+                facts = gather_facts(self._settings, with_clock_of_now(self._machine))
+            elif ended is None or ended.end not in ("lease", "jumped"):
                 return None if ended is None or ended.end == "complete" else ended.message
             # What was measured until then stands; another sampler begins with another origin.
             self._segment, self._window, self._reason = run.segment.segment + 1, run.next_window, "jump"

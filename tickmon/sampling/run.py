@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
+from tickmon.machine.clock import read_clock_source_name
+from tickmon.machine.counters import counters_between, read_counters
+from tickmon.machine.files import read_text
 from tickmon.machine.interrupts import changes, read_rows
 from tickmon.sampling.cuts import Cuts
 from tickmon.sampling.sampler import Sampler, Status, read_clocks
@@ -38,6 +40,8 @@ class Run:
         segment: Segment,
         *,
         counter_hz: float,
+        clock_source: str | None,
+        throttled_ns: float,
         first_window: int,
         dated: bool,
         tracer: Tracer | None = None,
@@ -46,7 +50,8 @@ class Run:
     ) -> None:
         """``dated``: its switches are. ``tracer`` has that CPU traced. ``warnings`` hold for every window.
 
-        ``counter_hz`` is measured.
+        ``counter_hz`` is measured. ``clock_source``: the kernel's at the beginning. ``throttled_ns`` is as in
+        ``Windower``.
         """
         self._sampler = sampler
         self._dated = dated
@@ -54,10 +59,18 @@ class Run:
         self._warnings = warnings
         self._on_event = on_event
         opened = read_clocks()
-        self._windower = Windower(segment, first_window=first_window, opened=opened, counter_hz=counter_hz)
+        self._windower = Windower(
+            segment,
+            first_window=first_window,
+            opened=opened,
+            counter_hz=counter_hz,
+            throttled_ns=throttled_ns,
+        )
+        self._clock_source = clock_source
         self._pid = sampler.status().pid
         self._switched = _count_switches(self._pid)
         self._rows = read_rows(segment.cpu)
+        self._counted = read_counters(segment.cpu, self._pid)
         self._asked = False
 
     @property
@@ -70,10 +83,16 @@ class Run:
         """The number of the window that is open or to come."""
         return self._windower.window
 
+    @property
+    def clock_source_changed(self) -> bool:
+        """The kernel takes its time from something else than at the beginning."""
+        return read_clock_source_name() != self._clock_source
+
     def until_ended(self, stop: threading.Event, *, end_s: float | None, looks: bool) -> Status | None:
         """Hands on windows until the sampler ends, and returns its last status.
 
-        None when it was this side that ended: ``end_s`` (time.monotonic) was reached, or told to stop.
+        None when it was this side that ended: ``end_s`` (time.monotonic) was reached, it was told to stop,
+        or the kernel changed its clocksource.
         With ``looks`` the open window is shown while it grows.
         """
         start_s = time.monotonic()
@@ -93,12 +112,14 @@ class Run:
             if status.mark_cycles != mark_cycles:
                 mark_cycles, marked_s = status.mark_cycles, now_s
             elif now_s - marked_s > SILENT_S:
+                if not self._dated and _is_stopped(self._pid):
+                    self._windower.add_stop(read_clocks())
                 since = datetime.now(UTC) - timedelta(seconds=now_s - marked_s)
                 self._on_event(OpenGap(since=since, gap_s=now_s - marked_s))
             cut = cuts.next()
             if now_s >= cut.due_s and self._cut(closes=cut.closes, within_s=POLL_S):
                 cuts.taken(time.monotonic())
-                if cut.last:
+                if cut.last or (cut.closes and self.clock_source_changed):
                     return None
             elif end_s is not None and now_s > end_s + OVERDUE_S:
                 return None
@@ -160,14 +181,22 @@ class Run:
     def _close(self) -> None:
         """Ends the open window and hands it on."""
         rows = read_rows(self.segment.cpu)
-        self._on_event(self._windower.close(changes(self._rows, rows)))
-        self._rows = rows
+        counted = read_counters(self.segment.cpu, self._pid)
+        counters = counters_between(self._counted, counted)
+        untrusted = self.clock_source_changed
+        self._on_event(self._windower.close(changes(self._rows, rows), counters, untrusted=untrusted))
+        self._rows, self._counted = rows, counted
+
+
+def _is_stopped(pid: int) -> bool:
+    """It was sent a stop signal, or a debugger holds it."""
+    status = read_text(f"/proc/{pid}/status") or ""
+    return any(line.startswith("State:") and line.split()[1] in "Tt" for line in status.splitlines())
 
 
 def _count_switches(pid: int) -> int | None:
     """How often a process was switched out so far; None when it cannot be read."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
+    status = read_text(f"/proc/{pid}/status")
+    if status is None:
         return None
     return sum(int(line.split()[1]) for line in status.splitlines() if "ctxt_switches:" in line)

@@ -218,10 +218,11 @@ class Sampler:
     def switches(self) -> tuple[NDArray[np.int64], int]:
         """The completed switches since the last call, and how many records of them were lost.
 
-        Shape ``(n, 2)``: out and in again, in ns of CLOCK_MONOTONIC_RAW. ``date_switches`` must have
+        Shape ``(n, 3)``: out and in again, in ns of CLOCK_MONOTONIC_RAW, and 1 where the process could not
+        have run meanwhile, being stopped, 0 where another ran instead. ``date_switches`` must have
         succeeded.
         """
-        room = np.empty((4096, 2), np.int64)
+        room = np.empty((4096, 3), np.int64)
         pieces = [room[:0]]
         lost, taken = _ffi.new("uint64_t *"), _ffi.new("size_t *")
         lost_sum = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from tickmon.analysis import merge
 from tickmon.sampling.clockline import line_of
-from tickmon.sampling.jumps import exclude_jump, find_jumps
+from tickmon.sampling.exclusions import exclude_all, exclude_longest
+from tickmon.sampling.jumps import find_jumps
 from tickmon.sampling.sampler import RawWindow
 from tickmon.sampling.trace import TraceBatch
 from tickmon.sampling.tracecut import TraceCut
@@ -19,6 +21,7 @@ from tickmon.windows import (
     INTERRUPTION,
     SWITCH,
     ClockReading,
+    Counters,
     ReadingWarning,
     RowChange,
     Segment,
@@ -36,11 +39,18 @@ class Windower:
     """
 
     def __init__(
-        self, segment: Segment, *, first_window: int, opened: ClockReading, counter_hz: float
+        self,
+        segment: Segment,
+        *,
+        first_window: int,
+        opened: ClockReading,
+        counter_hz: float,
+        throttled_ns: float = math.inf,
     ) -> None:
         """``opened``: a reading of the clocks close to the first counter read of the segment.
 
-        ``counter_hz`` is measured: ``segment.tsc_hz`` may be the user's word.
+        ``counter_hz`` is measured: ``segment.tsc_hz`` may be the user's word. A sampler that lost its CPU
+        for ``throttled_ns`` or longer lost it for its own priority's sake.
         """
         self.segment = segment
         self.window = first_window
@@ -50,6 +60,8 @@ class Windower:
         self._switches: list[NDArray[np.void]] = []
         self._switches_lost = 0
         self._trace: TraceCut | None = None
+        self._throttled_ns = throttled_ns
+        self._kept_off: list[tuple[str, int, int]] = []
         self._pieces: list[Window] = []
 
     @property
@@ -67,7 +79,7 @@ class Windower:
         self._clocks.append(reading)
 
     def add_switches(self, raw_ns: NDArray[np.int64], lost: int) -> None:
-        """Switches of the sampler's process as CLOCK_MONOTONIC_RAW ns (shape ``(n, 2)``: out, in).
+        """Switches of the sampler's process (shape ``(n, 3)``: out, in, stopped), in CLOCK_MONOTONIC_RAW ns.
 
         The clocks must have been read since. ``lost`` records of them were dropped by the kernel.
         """
@@ -76,9 +88,20 @@ class Windower:
             return
         line = line_of(self._clocks, origin_cycles=self.segment.origin_cycles)
         switches = np.zeros(len(raw_ns), SWITCH)
-        switches["out_cycles"], switches["in_cycles"] = line.cycles_at(raw_ns).T
+        switches["out_cycles"], switches["in_cycles"] = line.cycles_at(raw_ns[:, :2]).T
+        stopped = raw_ns[:, 2] != 0
+        throttled = ~stopped & (raw_ns[:, 1] - raw_ns[:, 0] >= self._throttled_ns)
         # Those of the sampler's start lie before its first read.
-        self._switches.append(switches[switches["in_cycles"] > 0])
+        began = switches["in_cycles"] > 0
+        for code, which in (("stopped", stopped), ("throttled", throttled)):
+            for switch in switches[began & which]:
+                self._kept_off.append((code, int(switch["out_cycles"]), int(switch["in_cycles"])))
+        self._switches.append(switches[began & ~stopped & ~throttled])
+
+    def add_stop(self, reading: ClockReading) -> None:
+        """The sampler was seen stopped then, and its switches are not dated."""
+        at_cycles = reading.cycles - self.segment.origin_cycles
+        self._kept_off.append(("stopped", at_cycles, at_cycles + 1))
 
     def add_trace(self, batch: TraceBatch) -> None:
         """What the kernel traced, all of it: windows have a trace from now on.
@@ -132,7 +155,9 @@ class Windower:
         # Between CPUs whose counters are not in step the clocks cannot be compared at all.
         jumps = find_jumps(clocks, counter_hz=self._counter_hz) if self.segment.counter_synchronised else []
         for before, after in jumps:
-            piece = exclude_jump(piece, before, after)
+            start_cycles, end_cycles = before.cycles - origin, after.cycles - origin
+            piece = exclude_longest(piece, "jump", start_cycles=start_cycles, end_cycles=end_cycles)
+        piece = self._without_kept_off(piece)
         self._pieces.append(piece)
         self._clocks = [closed]
         self._switches_lost = 0
@@ -142,9 +167,16 @@ class Windower:
         """The open window as far as it has come, at least one piece."""
         return merge(self._pieces)
 
-    def close(self, interrupts: tuple[RowChange, ...]) -> Window:
-        """Ends the open window, at least one piece, and begins the next."""
-        window = replace(merge(self._pieces), provisional=False, interrupts=interrupts)
+    def close(
+        self, interrupts: tuple[RowChange, ...], counters: Counters | None = None, *, untrusted: bool = False
+    ) -> Window:
+        """Ends the open window, at least one piece, and begins the next.
+
+        With ``untrusted`` the kernel gave up the counter meanwhile: all of the window is left out.
+        """
+        window = replace(merge(self._pieces), provisional=False, interrupts=interrupts, counters=counters)
+        if untrusted:
+            window = exclude_all(window, "untrusted")
         self._pieces.clear()
         self.window += 1
         return window
@@ -157,6 +189,7 @@ class Windower:
             switches["in_cycles"] -= shift
         if self._trace is not None:
             self._trace.shift(shift)
+        self._kept_off = [(code, out - shift, back - shift) for code, out, back in self._kept_off]
         self.segment = segment
 
     def _take_details(self, count: int) -> NDArray[np.void]:
@@ -173,6 +206,18 @@ class Windower:
 
     def _take_trace(self, start_cycles: int, end_cycles: int) -> Trace | None:
         return None if self._trace is None else self._trace.take(start_cycles, end_cycles)
+
+    def _without_kept_off(self, piece: Window) -> Window:
+        """``piece`` without the stretches in which the sampler was not meant to run: no switches."""
+        mine = [stretch for stretch in self._kept_off if stretch[1] < piece.end_cycles]
+        self._kept_off = [stretch for stretch in self._kept_off if stretch[1] >= piece.end_cycles]
+        for code, out_cycles, in_cycles in mine:
+            # One interruption may hold several of them, and is taken out with the first.
+            if not any(e.start_cycles <= out_cycles < e.start_cycles + e.cycles for e in piece.excluded):
+                piece = exclude_longest(piece, code, start_cycles=out_cycles, end_cycles=in_cycles)
+        if piece.switch_count is None:
+            return piece
+        return replace(piece, switch_count=max(0, piece.switch_count - len(mine)))
 
 
 def _utc_at(cycles: int, clocks: Sequence[ClockReading], counter_hz: float) -> datetime:

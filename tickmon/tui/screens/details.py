@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tickmon.counted import counted_lines
 from tickmon.tui.rows import Row
 from tickmon.tui.view import View
 from tickmon.tui.widgets.figures import fact_row, facts
@@ -53,6 +54,9 @@ def details_text(view: View) -> str:
     if analysis.baseline_verdict:
         lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
     lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
+    counted = counted_lines(analysis.window)
+    if counted:
+        lines += ["", "Counted by the kernel, at moments that are not known:", *counted]
     lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
     return "\n".join(lines)
 

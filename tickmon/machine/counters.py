@@ -1,0 +1,113 @@
+"""What the kernel counts of one CPU and of the task on it, for every user: how much, never when."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tickmon.machine.files import read_text
+from tickmon.text import harmless
+from tickmon.windows import Counters, SoftirqCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """The counters at one moment; what cannot be read is None."""
+
+    run_delay_ns: int | None
+    steal_ns: int | None
+    throttled_ns: int | None
+    throttled_count: int | None
+    softirqs: dict[str, int] | None
+
+
+def read_counters(cpu: int, pid: int, root: Path = Path("/")) -> Counted:
+    """Of CPU ``cpu``, and of the process ``pid`` on it and its control group. Interrupts nobody."""
+    throttled_ns, throttled_count = _read_throttled(pid, root)
+    return Counted(
+        run_delay_ns=_read_run_delay(pid, root),
+        steal_ns=_read_steal(cpu, root),
+        throttled_ns=throttled_ns,
+        throttled_count=throttled_count,
+        softirqs=_read_softirqs(cpu, root),
+    )
+
+
+def counters_between(before: Counted, after: Counted) -> Counters:
+    """What was counted meanwhile."""
+    softirqs: tuple[SoftirqCount, ...] | None = None
+    if before.softirqs is not None and after.softirqs is not None:
+        changes = ((name, n - before.softirqs.get(name, 0)) for name, n in after.softirqs.items())
+        softirqs = tuple(SoftirqCount(name=name, count=n) for name, n in changes if n > 0)
+    return Counters(
+        run_delay_ns=_change(before.run_delay_ns, after.run_delay_ns),
+        steal_ns=_change(before.steal_ns, after.steal_ns),
+        throttled_ns=_change(before.throttled_ns, after.throttled_ns),
+        throttled_count=_change(before.throttled_count, after.throttled_count),
+        softirqs=softirqs,
+    )
+
+
+def _change(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else max(0, after - before)
+
+
+def _read_run_delay(pid: int, root: Path) -> int | None:
+    """The second figure: ns spent waiting for the CPU (Documentation/scheduler/sched-stats.rst)."""
+    return _whole((read_text(root / f"proc/{pid}/schedstat") or "").split(), 1)
+
+
+def _read_steal(cpu: int, root: Path) -> int | None:
+    """The eighth figure of the CPU's line, in ticks of USER_HZ (proc_stat(5))."""
+    for line in (read_text(root / "proc/stat") or "").splitlines():
+        if line.startswith(f"cpu{cpu} "):
+            ticks = _whole(line.split(), 8)
+            return None if ticks is None else ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    return None
+
+
+def _read_softirqs(cpu: int, root: Path) -> dict[str, int] | None:
+    """The CPU's column of ``/proc/softirqs``, whose first line names the columns."""
+    header, *rows = (read_text(root / "proc/softirqs") or "").splitlines() or [""]
+    if f"CPU{cpu}" not in header.split():
+        return None
+    column = header.split().index(f"CPU{cpu}")
+    counts: dict[str, int] = {}
+    for row in rows:
+        name, _, figures = row.partition(":")
+        count = _whole(figures.split(), column)
+        if count is not None:
+            counts[harmless(name.strip())] = count
+    return counts
+
+
+def _read_throttled(pid: int, root: Path) -> tuple[int | None, int | None]:
+    """For how long and how often the CPU limit of the process's control group stopped it, as the group's
+    ``cpu.stat`` says: version 2 in microseconds, version 1 in ns (Documentation/scheduler/sched-bwc.rst)."""
+    for line in (read_text(root / f"proc/{pid}/cgroup") or "").splitlines():
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        below = path.lstrip("/")
+        if not controllers:
+            folders = [root / "sys/fs/cgroup" / below, root / "sys/fs/cgroup/unified" / below]
+        elif "cpu" in controllers.split(","):
+            folders = [root / "sys/fs/cgroup" / name / below for name in (controllers, "cpu", "cpu,cpuacct")]
+        else:
+            continue
+        for folder in folders:
+            figures = dict(
+                pair
+                for pair in (row.split() for row in (read_text(folder / "cpu.stat") or "").splitlines())
+                if len(pair) == 2
+            )
+            count = _whole([figures.get("nr_throttled", "")], 0)
+            if count is None:
+                continue
+            microseconds = _whole([figures.get("throttled_usec", "")], 0)
+            ns = _whole([figures.get("throttled_time", "")], 0)
+            return (microseconds * 1000 if microseconds is not None else ns), count
+    return None, None
+
+
+def _whole(figures: list[str], at: int) -> int | None:
+    return int(figures[at]) if at < len(figures) and figures[at].isascii() and figures[at].isdigit() else None
