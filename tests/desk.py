@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 
 from tests.scripted import TRADED, ScriptedSource, look_idle, scripted_cpus, scripted_windows
 from tickmon.analysis.readings import Analysis
+from tickmon.doctor.findings import Diagnosis
 from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
@@ -121,6 +122,7 @@ async def desk(
     refusal: str | None = None,
     disturbance: str | None = None,
     source_of: Callable[..., WindowSource] | None = None,
+    examine: Callable[[int], Diagnosis] | None = None,
 ) -> AsyncIterator[Desk]:
     sources: list[ScriptedSource] = []
     saved: list[Window] = []
@@ -152,7 +154,13 @@ async def desk(
     feed = Feed(open_source=source_of or open_source, keep_away=keep_away)
     feed.switch(first, "start")
     app = TickmonApp(
-        settings=first, cpus=cpus or scripted_cpus(4), feed=feed, save_snapshot=save, look=look, named=named
+        settings=first,
+        cpus=cpus or scripted_cpus(4),
+        feed=feed,
+        save_snapshot=save,
+        look=look,
+        examine=examine,
+        named=named,
     )
     try:
         async with app.run_test(size=size, notifications=True) as pilot:

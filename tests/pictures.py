@@ -15,7 +15,7 @@ from pathlib import Path
 import resvg_py
 
 from tests.desk import desk
-from tests.scripted import scripted_cpus
+from tests.scripted import examine_scripted, scripted_cpus
 from tickmon.windows import Method, Settings
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
@@ -44,13 +44,15 @@ PICTURES = (
     Picture(name="colour-blind-safe-120x40", size=(120, 40), theme="tickmon-safe"),
     Picture(name="loop-method-80x24", size=(80, 24), windows=8, method=Method.LOOP),
     Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
+    Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),
     Picture(name="help-80x24", size=(80, 24), keys=("question_mark", "question_mark")),
 )
 
 
 async def take(picture: Picture) -> None:
     """Writes one picture as SVG and PNG."""
-    async with desk(size=picture.size, cpus=CPUS, settings=Settings(cpu=7, method=picture.method)) as at:
+    settings = Settings(cpu=7, method=picture.method)
+    async with desk(size=picture.size, cpus=CPUS, settings=settings, examine=examine_scripted) as at:
         at.app.theme = picture.theme
         await at.windows(picture.windows)
         await at.press(*picture.keys)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tests.making import Life, make_segment, make_tick, read_at, simulate, simulate_loop
 from tickmon.analysis.readings import Analysis
+from tickmon.doctor.findings import Diagnosis, Finding, Level, diagnosis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
 from tickmon.stdout import drop_output
@@ -69,6 +70,57 @@ def look_idle(
         else CpuUse(cpu=cpu, idle_share=None if cpu in offline else 1.0, occupants=(), offline=cpu in offline)
         for cpu in cpus
     }
+
+
+def examine_scripted(cpu: int) -> Diagnosis:
+    """A virtual machine that somebody forgot to isolate, and that is watched."""
+    what: tuple[tuple[str, Level, str, str, str | None], ...] = (
+        (
+            "cfs_quota",
+            "bad",
+            "this process's cgroup may run 50.0 ms in every 100 ms, with everything else that is in it",
+            "A cgroup that has used up its share is stopped until the next period: holes of milliseconds.",
+            "as root: echo max > /sys/fs/cgroup/job/cpu.max",
+        ),
+        (
+            "isolation",
+            "warning",
+            f"CPU {cpu} is not isolated: the scheduler may move any task there",
+            "A task that wakes there preempts the sampler, and its time is counted as overhead.",
+            f"boot with isolcpus=domain,managed_irq,{cpu}",
+        ),
+        (
+            "smi",
+            "unknown",
+            "how often firmware interrupts (SMI) is unknown: a guest cannot know",
+            "An SMI stops every CPU unseen by the kernel, often for 100 µs and more.",
+            None,
+        ),
+        (
+            "watchdog",
+            "note",
+            f"the soft watchdog watches CPU {cpu}, every 4.00 s",
+            "The soft watchdog wakes a thread of the highest priority on every CPU it watches.",
+            "sysctl kernel.watchdog_cpumask=0",
+        ),
+        ("hz", "ok", "the kernel ticks 250 times a second", "Ticks are told by when they are due.", None),
+        ("numa_balancing", "ok", "NUMA balancing is off", "It unmaps pages.", None),
+    )
+    return diagnosis(
+        cpu,
+        [
+            Finding(
+                code=code,
+                level=level,
+                what=seen,
+                where=("/proc/self/cgroup",),
+                why=why,
+                change=change,
+                doc="Documentation/admin-guide/cpu-isolation.rst",
+            )
+            for code, level, seen, why, change in what
+        ],
+    )
 
 
 def scripted_segment(settings: Settings, *, segment: int = 1, reason: str = "start") -> Segment:
@@ -235,6 +287,7 @@ def main() -> int:
         feed=feed,
         save_snapshot=pretend_to_save,
         look=look_idle,
+        examine=examine_scripted,
         why=f"CPU {cpu} is measured: isolated, nohz_full and idle",
         ascii_only=options.ascii or not speaks_utf8(),
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tickmon.analysis.readings import Analysis
+from tickmon.doctor.findings import Diagnosis
 from tickmon.formats.lines import Header
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.busy import look
@@ -32,6 +33,12 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     def save(_window: Window, analysis: Analysis) -> Path:
         return save_snapshot(analysis, header, Path())
 
+    def examine(cpu: int) -> Diagnosis:
+        # Nothing of it is needed before the first reading.
+        from tickmon.doctor.examine import examine
+
+        return examine(cpu)
+
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)
     feed = Feed(open_source=open_source, keep_away=lambda cpu: keep_away((cpu,), ready.cpus))
@@ -47,6 +54,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
         feed=feed,
         save_snapshot=save,
         look=look,
+        examine=examine,
         named=ready.named,
         why=f"CPU {cpu} is measured: {ready.reason}" if ready.reason else "",
         ascii_only=asked.ascii or not speaks_utf8(),

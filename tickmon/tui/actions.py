@@ -126,6 +126,15 @@ ACTIONS = (
         rank=2,
     ),
     Action(
+        name="doctor",
+        title="Doctor",
+        keys="d",
+        shown="d",
+        word="doctor",
+        sentence="what of this machine helps or hurts the measurement, and what to change",
+        rank=3,
+    ),
+    Action(
         name="theme",
         title="Next theme",
         keys="t",

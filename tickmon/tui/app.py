@@ -20,6 +20,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from tickmon.analysis.readings import Analysis
+from tickmon.doctor.findings import Diagnosis
 from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpulist import cpu_list_text
@@ -32,6 +33,7 @@ from tickmon.tui.frames import Frames
 from tickmon.tui.reader import Fault, News
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
+from tickmon.tui.screens.doctor import Doctor
 from tickmon.tui.screens.help import Help
 from tickmon.tui.screens.main import MainScreen
 from tickmon.tui.screens.question import Question
@@ -70,6 +72,7 @@ class TickmonApp(App[int]):
         feed: Feed,
         save_snapshot: Callable[[Window, Analysis], Path],
         look: Callable[[Collection[int]], Mapping[int, CpuUse]],
+        examine: Callable[[int], Diagnosis] | None = None,
         named: Collection[int] = (),
         why: str = "",
         ascii_only: bool = False,
@@ -77,8 +80,9 @@ class TickmonApp(App[int]):
         """``settings`` are the first ones: ``feed`` is opening them, for their CPU is named or was seen idle.
 
         ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
-        some CPUs are busy with (0.2 s). ``named`` are the CPUs that the user consented to, ``why`` is one
-        line on why the first CPU is the first.
+        some CPUs are busy with (0.2 s); ``examine`` what spoils the measurement on one (0.3 s), None where
+        there is no machine. ``named`` are the CPUs that the user consented to, ``why`` is one line on why
+        the first CPU is the first.
         """
         super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
@@ -90,6 +94,8 @@ class TickmonApp(App[int]):
         self.session.opened(feed.turn, "start")
         self._save_snapshot = save_snapshot
         self._look = look
+        self._examine = examine
+        self._examined: int | None = None
         self._why = why
         self._consented = set(named)
         self.feed = feed
@@ -136,6 +142,7 @@ class TickmonApp(App[int]):
                 self.notify(words, severity="error", timeout=10, markup=False)
         elif message.turn == self.session.turn:
             self._frames.soon()
+            self._examine_once(message.news)
 
     # -- drawing --------------------------------------------------------------------------------
 
@@ -315,6 +322,32 @@ class TickmonApp(App[int]):
     def action_warnings(self) -> None:
         """All warnings, all sources, and what the figures rest on."""
         self.push_screen(Details(self.session.view(datetime.now(UTC))))
+
+    def action_doctor(self) -> None:
+        """What of this machine helps or hurts the measurement."""
+        if self._examine is None:
+            self.notify("there is no machine here that could be examined", severity="warning")
+            return
+        self.push_screen(Doctor(self.session.settings.cpu, self._examine), self._diagnosed)
+
+    def _examine_once(self, news: News) -> None:
+        """Has each CPU that is entered examined when it has given a whole reading, and not before."""
+        cpu = self.session.running.cpu
+        if self._examine is None or self._examined == cpu or not isinstance(news, Reading):
+            return
+        if not news.analysis.window.provisional:
+            self._examined = cpu
+            self.run_worker(self._examine_quietly(cpu, self._examine), group="doctor", exclusive=True)
+
+    async def _examine_quietly(self, cpu: int, examine: Callable[[int], Diagnosis]) -> None:
+        """For the one line on the main screen: the page says why, should it fail."""
+        with suppress(TickmonError):
+            self._diagnosed(await asyncio.to_thread(examine, cpu))
+
+    def _diagnosed(self, found: Diagnosis | None) -> None:
+        if found is not None:
+            self.session.diagnosis = found
+            self._frames.soon()
 
     def action_help(self) -> None:
         """Keys, and what each figure means."""

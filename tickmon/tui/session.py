@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from tickmon.doctor.findings import Diagnosis
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.feed import CONTINUES
 from tickmon.tui.plots import Axis
@@ -38,6 +39,8 @@ class Session:
         self.paused = False
         self.in_cycles = False
         self.status = ""
+        self.diagnosis: Diagnosis | None = None
+        """The doctor's latest."""
         self.ended: str | None = None
         """Why nothing runs; None: something does, or is being opened."""
         self.shown: Reading | None = None
@@ -133,6 +136,7 @@ class Session:
             cpu_words=self.cpus.describe(self.settings.cpu),
             reading=self.shown,
             axis=self._axis,
+            doctor=self._doctor(),
             status=self.status,
             paused_age_s=age_s,
             open_gap=self._open_gap if not self.reason else None,
@@ -140,6 +144,10 @@ class Session:
             in_cycles=self.in_cycles,
             ascii_only=self._ascii_only,
         )
+
+    def _doctor(self) -> str:
+        found = self.diagnosis
+        return found.short if found is not None and found.cpu == self.settings.cpu else ""
 
 
 def next_cpu(order: list[int], cpu: int, step: int) -> int:

@@ -47,6 +47,8 @@ class View:
     """None until the first reading of these settings."""
     axis: Axis | None = None
     """Of the histogram; None as long as there is no reading."""
+    doctor: str = ""
+    """How much the doctor would change: ``2 warnings``; empty for nothing, or not known yet."""
     status: str = ""
     """What is going on while there is no reading."""
     paused_age_s: float | None = None

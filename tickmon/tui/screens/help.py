@@ -106,8 +106,7 @@ def keys_page() -> Content:
     lines = [(action.shown, action.sentence) for action in ACTIONS]
     lines.insert(2, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
-        ("ctrl+c", "quit, from everywhere"),
-        ("Esc", "back to the main screen"),
+        ("Esc", "back to the main screen; ctrl+c quits from everywhere"),
         ("mouse", "the words of the bottom line can be clicked; never needed"),
     ]
     parts: list[str | tuple[str, str]] = []

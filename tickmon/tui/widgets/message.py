@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickmon.tui.rows import Piece, Row, row, spread_apart
+from tickmon.tui.rows import Piece, Row, row, spread_apart, width_of
 from tickmon.tui.view import View
 from tickmon.tui.words import clock_text, why_ended
 from tickmon.units import duration_text
@@ -13,7 +13,22 @@ def draw_message(view: View, width: int, _height: int) -> list[Row]:
     if view.ended is not None:
         again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
         return [spread_apart(row((f" {why_ended(view.ended)} ", "bad")), again, width)]
-    return [_message(view)]
+    line, doctor = _message(view), _doctor(view)
+    if not doctor or width_of(line) + width_of(doctor) >= width:
+        return [line]
+    return [spread_apart(line, doctor, width)]
+
+
+def _doctor(view: View) -> Row:
+    """What the doctor would say; it has its own key, so it stands here only where there is room."""
+    if not view.doctor:
+        return ()
+    return (
+        Piece("doctor: ", "label", "app.doctor"),
+        Piece(view.doctor, "warn", "app.doctor"),
+        Piece(" · ", "label", "app.doctor"),
+        Piece("d ", "key", "app.doctor"),
+    )
 
 
 def _message(view: View) -> Row:
