@@ -16,6 +16,7 @@ from tickmon.cli import main
 from tickmon.errors import UsageError
 from tickmon.machine.cpus import read_cpus
 from tickmon.options import SampleOptions, WatchOptions
+from tickmon.settings import settings_for
 
 
 def watch_options(*argv: str) -> WatchOptions:
@@ -47,6 +48,14 @@ def test_defaults_are_those_of_the_contract() -> None:
     assert (measure.window_s, measure.method, measure.loop_size) == (1.0, "gap", 6800)
     assert (measure.cpus, measure.threshold_ns, measure.kernel_hz, measure.tsc_hz) == (None,) * 4
     assert measure.priority == 0
+    assert not measure.trace
+
+
+@pytest.mark.parametrize(("word", "traced"), [("auto", False), ("off", False), ("on", True)])
+def test_kernel_is_traced_only_when_asked_to(word: str, traced: bool) -> None:
+    for asked in (sample_options("--trace", word), watch_options("--trace", word)):
+        assert asked.measure.trace is traced
+        assert settings_for(asked.measure, 3).trace is traced
 
 
 def test_loop_method_takes_one_pass_of_samples_unless_a_duration_is_given() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import queue
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,13 +14,18 @@ import pytest
 
 from tests.command import interpreted
 from tests.trees import plant
+from tickmon.analysis import merge
+from tickmon.machine.affinity import keep_away
+from tickmon.machine.cpus import read_cpus
+from tickmon.machine.facts import read_machine
 from tickmon.machine.symbols import Symbols
 from tickmon.machine.tracefs import Place
 from tickmon.sampling import trace as trace_module
+from tickmon.sampling.collector import Collector
 from tickmon.sampling.native import ffi, lib
 from tickmon.sampling.trace import RECORD, Decoder, TraceBatch, tracing
 from tickmon.sampling.tracepoints import Naming, TracePoint
-from tickmon.windows import KernelEvent
+from tickmon.windows import Ended, Event, KernelEvent, Settings, Window
 
 SAMPLER = 900
 SOMEWHERE = Place(at=8, bytes=8)
@@ -202,3 +210,79 @@ def test_log_that_runs_over_says_how_many_were_lost() -> None:
         assert sum(count for batch in batches for _at, count in batch.lost) > 1_000
         assert len(batches[0].events) > 10_000
         assert tracer.read(sampler=0).lost == ()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become an ordinary user")
+def test_ordinary_user_is_told_in_one_line_what_is_missing_and_measures_all_the_same() -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            with tracing(min(os.sched_getaffinity(0))) as (tracer, warnings):
+                (warning,) = warnings
+                words = ("not traced: ", "run tickmon as root", "CAP_PERFMON")
+                as_said = all(word in warning.message for word in words) and "\n" not in warning.message
+                os._exit(0 if tracer is None and warning.code == "not_traced" and as_said else 1)
+        except BaseException as error:
+            print(error, file=sys.stderr)
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (errno.EACCES, "perf_event_paranoid"),
+        (errno.EPERM, "CAP_PERFMON"),
+        (errno.ENOSYS, "cannot be had here"),
+    ],
+)
+def test_refusal_says_what_would_help(error: int, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_trace()
+    monkeypatch.setattr(trace_module, "lib", _Refusing(error))
+    with tracing(min(os.sched_getaffinity(0))) as (tracer, (warning,)):
+        assert tracer is None
+        assert advice in warning.message
+
+
+class _Refusing:
+    """The library on a kernel that refuses perf events."""
+
+    def __init__(self, error: int) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> object:
+        return (lambda *_arguments: -self._error) if name == "tm_trace_open" else getattr(lib, name)
+
+
+def test_what_the_kernel_did_lies_in_gaps_that_the_sampler_saw() -> None:
+    need_trace()
+    cpus = read_cpus()
+    if len(cpus.usable) < 2:
+        pytest.skip("one CPU alone cannot be sampled and collect from itself")
+    before, cpu = os.sched_getaffinity(0), max(cpus.usable)
+    keep_away((cpu,), cpus)
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    source = Collector(Settings(cpu=cpu, trace=True), read_machine(), duration_s=2.0)
+    source.start(events.put)
+    try:
+        windows = [event for event in iter(events.get, Ended(error=None)) if isinstance(event, Window)]
+    finally:
+        source.stop()
+        os.sched_setaffinity(0, before)
+    whole = merge([window for window in windows if not window.provisional])
+    assert whole.trace is not None
+    at = whole.trace.events["at_cycles"]
+    starts = whole.details["start_cycles"]
+    before_it = np.searchsorted(starts, at, side="right") - 1
+    ends = starts + whole.details["gap_cycles"]
+    inside = (before_it >= 0) & (at <= ends[before_it])
+    assert whole.lost == 0
+    assert whole.trace.lost == 0
+    for kind in (KernelEvent.TICK, KernelEvent.TIMER_ENTRY, KernelEvent.TIMER_EXIT):
+        lies = inside[whole.trace.events["event"] == kind]
+        assert len(lies) > 10
+        assert lies.mean() >= 0.999, kind.name
+    assert inside.mean() >= 0.999

@@ -240,6 +240,13 @@ def _add_shared(parser: argparse.ArgumentParser, cpu_help: str) -> None:
         default=0,
         help="measure as a SCHED_FIFO task of this priority, 1 to 10 (default: as an ordinary task)",
     )
+    group.add_argument(
+        "--trace",
+        choices=options.TRACES,
+        default="auto",
+        help="on: have the kernel say what interrupts; needs root, makes every interruption longer, and "
+        "interrupts all CPUs when it begins and ends (default: auto, which is off)",
+    )
 
 
 def _add_watch(parser: argparse.ArgumentParser) -> None:
@@ -327,6 +334,7 @@ def _measure_options(arguments: argparse.Namespace) -> options.MeasureOptions:
         kernel_hz=arguments.hz,
         tsc_hz=arguments.tsc_hz,
         priority=arguments.priority,
+        trace=arguments.trace == "on",
     )
 
 

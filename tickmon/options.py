@@ -13,6 +13,8 @@ from tickmon.units import parse_duration_s
 FORMATS = ("text", "json", "jsonl", "csv", "seed")
 DOCTOR_FORMATS = ("text", "json")
 METHODS = ("gap", "loop")
+TRACES = ("auto", "on", "off")
+"""auto is off: tracing is never without cost, so it is only done when asked for."""
 
 WINDOW_S = 1.0
 DURATION_S = 10.0
@@ -51,6 +53,7 @@ class MeasureOptions:
     tsc_hz: float | None
     priority: int
     """0: none."""
+    trace: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

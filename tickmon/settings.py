@@ -18,4 +18,5 @@ def settings_for(measure: MeasureOptions, cpu: int, *, samples: int | None = Non
         kernel_hz=measure.kernel_hz,
         tsc_hz=measure.tsc_hz,
         priority=measure.priority,
+        trace=measure.trace,
     )
