@@ -66,7 +66,7 @@ SEGMENT: Mapping[str, object] = {
     "threshold_cycles": Maybe(int),
     "window_s": float,
     "loop_size": Maybe(int),
-    "reason": re.compile("start|cpu|method|settings|reset|jump|scan"),
+    "reason": re.compile("start|cpu|method|settings|trace|reset|jump|scan"),
     "counter_synchronised": bool,
     "guest": bool,
     "step_cycles": int,
@@ -160,6 +160,7 @@ _READING: Mapping[str, object] = {
     ),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
     "excluded_count": int,
+    "trace": Maybe({"events": int, "outside": int, "lost": int}),
     "worst": ListOf(
         {
             "start_cycles": Maybe(int),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -442,6 +443,33 @@ async def test_start_again_forgets_the_worst(at: Desk) -> None:
     await at.windows(1)
     assert "1.90 ms" not in at.part("figures")
     assert "250 ticks in the last 1.0 s" in at.part("figures")
+
+
+@on_screen()
+async def test_k_has_the_kernel_trace_and_forgets_what_a_tick_cost_without_it(at: Desk) -> None:
+    await at.windows(1)
+    await at.press("k")
+    await at.opened(2)
+    assert at.source.settings.trace
+    assert at.source.segment.reason == "trace"
+    assert "trace on" in at.part("title")
+    await at.windows(1)
+    assert "250 ticks in the last 1.0 s" in at.part("figures")
+    await at.press("k")
+    await at.opened(3)
+    assert not at.source.settings.trace
+
+
+@on_screen()
+async def test_a_refused_trace_is_said_with_its_remedy_and_the_rest_goes_on(at: Desk) -> None:
+    await at.press("k")
+    await at.opened(2)
+    window = scripted_windows(at.source.segment, 1)[0]
+    refused = ReadingWarning(code="not_traced", message="not traced: run tickmon as root")
+    await at.give(replace(window, warnings=(refused,)))
+    assert "no trace" in at.part("title")
+    assert "run tickmon as root" in at.part("message")
+    assert "250 due, 250 seen" in at.part("figures")
 
 
 @on_screen()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.making import Life
+from tests.making import Life, make_trace
 from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windows
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis, Check
@@ -25,7 +25,7 @@ from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.sources import draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
-from tickmon.windows import Exclusion, Method, Settings
+from tickmon.windows import Exclusion, KernelEvent, Method, Settings, Trace, Window
 
 SETTINGS = Settings(cpu=3)
 
@@ -211,8 +211,8 @@ def test_80_columns_hold_the_keys_that_are_needed() -> None:
 
 
 def test_a_wide_key_line_holds_them_all() -> None:
-    (line,) = lines(draw_keys, view_of(), width=130)
-    for words in ("u unit", "m method", "r restart", "d doctor", "t theme"):
+    (line,) = lines(draw_keys, view_of(), width=140)
+    for words in ("u unit", "m method", "k trace", "r restart", "d doctor", "t theme"):
         assert words in line
 
 
@@ -237,3 +237,64 @@ def test_cpus_are_gone_through_round_and_round_past_holes(cpu: int, step: int, t
 )
 def test_window_lengths_go_in_steps(window_s: float, step: int, then: float) -> None:
     assert next_window_s(window_s, step) == then
+
+
+# -- the kernel's trace -------------------------------------------------------------------------
+
+
+def traced_view(task: str = "kworker/1:1", *, granted: bool = True) -> View:
+    """A window in which a task took the CPU after the longest tick, and nothing else was traced."""
+    settings = replace(SETTINGS, trace=True)
+    segment = scripted_segment(settings)
+    window = scripted_windows(segment, 1, life=with_gaps(12.0))[0]
+    if granted:
+        window = replace(window, trace=trace_of_the_longest(window, task))
+    analysis, _ = analyse(window, Clocks())
+    session = Session(settings, scripted_cpus(4))
+    session.hear(0, Reading(analysis=analysis, trend=extend(NO_TREND, analysis)))
+    return session.view(datetime.now(UTC))
+
+
+def trace_of_the_longest(window: Window, task: str) -> Trace:
+    start, gap = window.details[window.details["gap_cycles"].argmax()].tolist()
+    return make_trace(
+        (start + 100, KernelEvent.TIMER_ENTRY, None),
+        (start + 200, KernelEvent.TICK, None),
+        (start + 3_000, KernelEvent.SWITCH, task),
+        (start + gap - 100, KernelEvent.RESUME, None),
+    )
+
+
+def test_the_worst_line_says_all_that_the_kernel_traced_in_it() -> None:
+    worst = lines(draw_figures, traced_view(), width=100)[-1]
+    assert "tick + preempted by kworker/1:1 for 12.0 ms" in worst
+
+
+def test_traced_sources_are_named_and_say_by_what_they_are_known() -> None:
+    rows = lines(draw_sources, traced_view(), width=100)
+    assert any("■ task kworker/1:1 " in row and row.rstrip().endswith("kernel trace") for row in rows)
+    assert any("■ unseen by the kernel" in row and row.rstrip().endswith("kernel trace") for row in rows)
+
+
+def test_the_details_page_names_parts_basis_and_the_worst_one_by_one() -> None:
+    text = details_text(traced_view())
+    assert "preemption by kworker/1:1: kernel trace; also in them: tick" in text
+    assert "12.0 ms at " in text
+    assert "4 events of the kernel's trace, 0 outside of interruptions," in text
+
+
+def test_the_title_says_whether_the_kernel_traces() -> None:
+    assert "trace" not in lines(draw_title, view_of(), width=120)[0]
+    assert "trace on" in lines(draw_title, traced_view(), width=80)[0]
+    assert "no trace: ! says why" in lines(draw_title, traced_view(granted=False), width=120)[0]
+
+
+def test_a_tasks_name_is_no_markup_and_no_escape() -> None:
+    view = traced_view("[red]\x1b[2J")
+    for text in (
+        *lines(draw_sources, view, width=100),
+        *lines(draw_figures, view, width=118),
+        details_text(view),
+    ):
+        assert "\x1b" not in text
+    assert "task [red]?[2J" in "".join(lines(draw_sources, view, width=100))

@@ -112,7 +112,8 @@ class Segment:
     loop_size: int | None
     """None for the gap method."""
     reason: str
-    """Why it began: ``start``, ``cpu``, ``method``, ``settings``, ``reset``, ``jump`` or ``scan``."""
+    """Why it began: ``start``, ``cpu``, ``method``, ``settings``, ``trace``, ``reset``, ``jump`` or
+    ``scan``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,7 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
         source_of=shares.source_of,
         worst=worst_of(window, gaps_cycles, shares, traced, clocks.tsc_hz),
         warnings=(),
+        traced=None if placed is None else placed.counts,
     )
     return replace(analysis, warnings=caveats(analysis)), clocks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tickmon.analysis.readings import Analysis, Check, SwitchCounts
+from tickmon.analysis.readings import Analysis, Check, SwitchCounts, TraceCounts
 from tickmon.analysis.spread import BEYOND
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text
 from tickmon.windows import ReadingWarning, Window
@@ -29,9 +29,10 @@ GRAVEST_FIRST = (
     "hz_contradiction",
     "tick_cost_mixed",
     "switches_lost",
-    # Some figures are less than they might be.
-    "details_lost",
+    # Something that was asked for is not there, or less than it might be.
     "not_traced",
+    "trace_not_whole",
+    "details_lost",
     "check_measured",
     "check_weak",
     "coarse_counter",
@@ -66,6 +67,7 @@ def caveats(analysis: Analysis) -> tuple[ReadingWarning, ...]:
         *_of_exclusions(window),
         *_of_preemptions(window, analysis.switches),
         *_of_details(window),
+        *_of_trace(analysis.traced),
         *_of_counter(window, analysis.tsc_hz),
         *_of_check(analysis.check),
         *_of_tick(analysis),
@@ -129,6 +131,21 @@ def _of_details(window: Window) -> Iterator[ReadingWarning]:
                 "fast to be kept one by one: counts, sums and the maximum are exact, percentiles are not"
             ),
         )
+
+
+def _of_trace(traced: TraceCounts | None) -> Iterator[ReadingWarning]:
+    if traced is None:
+        return
+    unseen = "what it did not see is called unexplained"
+    if traced.lost:
+        message = f"the kernel dropped {counted(traced.lost, 'record')} of its trace: {unseen}"
+        yield ReadingWarning(code="trace_not_whole", message=message)
+    elif traced.outside:
+        message = (
+            f"{count_text(traced.outside)} of {counted(traced.events, 'traced event')} lie where nothing "
+            f"seemed to interrupt: in their windows {unseen}"
+        )
+        yield ReadingWarning(code="trace_not_whole", message=message)
 
 
 def _of_counter(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.analysis.readings import TraceCounts
 from tickmon.windows import KernelEvent, Trace, Window
 
 
@@ -27,6 +28,11 @@ class Placed:
     def whole(self) -> bool:
         """Nothing is missing, and what was traced lies where it must: what no event lies in is unseen."""
         return not self.trace.lost and not self.outside
+
+    @property
+    def counts(self) -> TraceCounts:
+        """In numbers."""
+        return TraceCounts(events=len(self.trace.events), outside=self.outside, lost=self.trace.lost)
 
     def knows(self, event: KernelEvent) -> bool:
         """Where there is none of these events, there was none."""

@@ -70,6 +70,17 @@ class SwitchCounts:
     the borders, where the count is read a little later than the dates; they cancel over a run."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceCounts:
+    """What the kernel's trace came to."""
+
+    events: int
+    outside: int
+    """Of those that lie where the sampler ran undisturbed."""
+    lost: int
+    """Records that the kernel dropped."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Train:
     """A strictly periodic series of interruptions."""
@@ -165,3 +176,5 @@ class Analysis:
     """Longest first, at most 100."""
     warnings: tuple[ReadingWarning, ...]
     """Gravest first: the window's own and the analysis'."""
+    traced: TraceCounts | None = None
+    """None: not traced."""

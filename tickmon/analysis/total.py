@@ -12,7 +12,7 @@ from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import merge
-from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, Worst
+from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, TraceCounts, Worst
 from tickmon.analysis.rows import joined_sources, joined_trains, renamed_sources, weighted_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.windows import INTERRUPTION, SWITCH, TRACED, Exclusion, Method, Window
@@ -122,6 +122,7 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
         source_of=_NO_INTS,
         worst=tuple(_placed(worst, places)),
         warnings=(),
+        traced=_joined_traced(before.traced, after.traced),
     )
     return _within_memory(replace(joined, warnings=caveats(joined)))
 
@@ -232,6 +233,16 @@ def _joined_switches(before: SwitchCounts, after: SwitchCounts) -> SwitchCounts:
         unplaced=before.unplaced + after.unplaced,
         undated=None if None in undated else _sum_known(undated),
         missed=before.missed + after.missed,
+    )
+
+
+def _joined_traced(before: TraceCounts | None, after: TraceCounts | None) -> TraceCounts | None:
+    if before is None or after is None:
+        return before or after
+    return TraceCounts(
+        events=before.events + after.events,
+        outside=before.outside + after.outside,
+        lost=before.lost + after.lost,
     )
 
 

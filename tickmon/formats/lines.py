@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import tickmon
 from tickmon.analysis.counted import CountedSource, counted_sources
 from tickmon.analysis.histogram import bin_edges_cycles, bins_of
-from tickmon.analysis.readings import Analysis, Source, Tick, Train, Worst
+from tickmon.analysis.readings import Analysis, Source, Tick, TraceCounts, Train, Worst
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.machine.host import Host
@@ -220,6 +220,7 @@ def _members(analysis: Analysis) -> Line:
             {"code": e.code, "start_cycles": e.start_cycles, "cycles": e.cycles} for e in window.excluded
         ],
         "excluded_count": window.excluded_count,
+        "trace": _traced(analysis.traced) if analysis.traced else None,
         "worst": [_worst(worst) for worst in analysis.worst],
         "warnings": [_warning(warning) for warning in analysis.warnings],
     }
@@ -341,6 +342,10 @@ def _counters(counters: Counters) -> Line:
         if counters.softirqs is None
         else [{"name": softirq.name, "count": softirq.count} for softirq in counters.softirqs],
     }
+
+
+def _traced(traced: TraceCounts) -> Line:
+    return {"events": traced.events, "outside": traced.outside, "lost": traced.lost}
 
 
 def _worst(worst: Worst) -> Line:

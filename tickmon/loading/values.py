@@ -15,6 +15,7 @@ from tickmon.analysis.readings import (
     Source,
     SwitchCounts,
     Tick,
+    TraceCounts,
     Train,
     Worst,
 )
@@ -166,7 +167,14 @@ def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
         source_of=_NO_INTS,
         worst=tuple(_worst(part, window, len(sources)) for part in line.parts("worst", PARTS_MOST)),
         warnings=window.warnings,
+        traced=_traced(line.part_or_none("trace")),
     )
+
+
+def _traced(part: Members | None) -> TraceCounts | None:
+    if part is None:
+        return None
+    return TraceCounts(events=part.whole("events"), outside=part.whole("outside"), lost=part.whole("lost"))
 
 
 def _window(line: Members, segment: Segment, number: int) -> Window:

@@ -108,6 +108,15 @@ ACTIONS = (
         rank=4,
     ),
     Action(
+        name="trace",
+        title="Kernel trace on, off",
+        keys="k",
+        shown="k",
+        word="trace",
+        sentence="kernel trace on and off: names what interrupts, costs time, needs root",
+        rank=4,
+    ),
+    Action(
         name="restart",
         title="Start again",
         keys="r",

@@ -286,6 +286,11 @@ class TickmonApp(App[int]):
         method = Method.LOOP if settings.method is Method.GAP else Method.GAP
         self.choose(replace(settings, method=method), "method")
 
+    def action_trace(self) -> None:
+        """The kernel's own trace on or off."""
+        settings = self.session.settings
+        self.choose(replace(settings, trace=not settings.trace), "trace")
+
     def action_restart(self) -> None:
         """Starts again with nothing remembered."""
         if self.session.ended is not None:

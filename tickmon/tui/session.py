@@ -15,7 +15,7 @@ from tickmon.windows import Ended, OpenGap, Settings
 
 WINDOW_STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
-_REASONS = ("", "jump", "settings", "reset", "method", "cpu")
+_REASONS = ("", "jump", "settings", "reset", "trace", "method", "cpu")
 """Why a source is opened, weakest first: of several changes at once the strongest counts."""
 
 

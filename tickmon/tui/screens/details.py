@@ -10,12 +10,18 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tickmon.analysis.kernel_causes import UNSEEN
+from tickmon.analysis.readings import Analysis, Source, Worst
 from tickmon.counted import counted_lines
 from tickmon.tui.rows import Row
 from tickmon.tui.view import View
 from tickmon.tui.widgets.figures import fact_row, facts
-from tickmon.tui.widgets.sources import draw_sources
-from tickmon.tui.words import ended_words
+from tickmon.tui.widgets.sources import basis_words, draw_sources
+from tickmon.tui.words import clock_text, ended_words, length_text
+from tickmon.units import counted
+
+_WORST = 10
+"""So many of the longest interruptions are told one by one."""
 
 
 class Details(Screen[None]):
@@ -54,11 +60,32 @@ def details_text(view: View) -> str:
     if analysis.baseline_verdict:
         lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
     lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
-    counted = counted_lines(analysis.window)
-    if counted:
-        lines += ["", "Counted by the kernel, at moments that are not known:", *counted]
+    by_kernel = counted_lines(analysis.window)
+    if by_kernel:
+        lines += ["", "Counted by the kernel, at moments that are not known:", *by_kernel]
+    if (traced := analysis.traced) is not None:
+        lines += [
+            "",
+            f"{counted(traced.events, 'event')} of the kernel's trace, {traced.outside:,} outside of",
+        ]
+        lines[-1] += f" interruptions, {traced.lost:,} lost. {UNSEEN}: the host or the hardware."
+    lines += ["", *(source_text(source) for source in analysis.sources)]
+    lines += ["", *(_worst_text(worst, analysis, view) for worst in analysis.worst[:_WORST])]
     lines += ["", *(plain(fact_row(fact, 400)) for fact in facts(reading, view))]
     return "\n".join(lines)
+
+
+def source_text(source: Source) -> str:
+    """How a source is known, and what else lies in its interruptions."""
+    also = [part for part in source.parts if part != source.name]
+    within = f"; also in them: {', '.join(also)}" if also else ""
+    return f"{source.name}: {basis_words(source)}{within}"
+
+
+def _worst_text(worst: Worst, analysis: Analysis, view: View) -> str:
+    length = length_text(worst.gap_cycles, analysis.tsc_hz, in_cycles=view.in_cycles)
+    name = "" if worst.source is None else analysis.sources[worst.source].name
+    return f"{length:>8} at {clock_text(worst.at)}  {worst.causes or name}"
 
 
 def plain(line: Row) -> str:

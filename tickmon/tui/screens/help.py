@@ -56,6 +56,13 @@ _FIGURES = (
     ),
 )
 
+_PAIRS = {
+    "go(-1)": ("← → or [ ]", "previous, next CPU"),
+    "window(1)": ("+ - or = _", "longer, shorter window"),
+}
+_SECONDS = ("go(1)", "window(-1)")
+"""Two actions that share a line."""
+
 _BLIND = (
     "Only time taken away: not the slower code afterwards (cold caches, TLB), and",
     "not exits from idle: the CPU is kept busy. In a guest its host counts too.",
@@ -103,8 +110,12 @@ class Help(Screen[None]):
 
 def keys_page() -> Content:
     """A line for each action."""
-    lines = [(action.shown, action.sentence) for action in ACTIONS]
-    lines.insert(2, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
+    lines = [
+        _PAIRS.get(action.name, (action.shown, action.sentence))
+        for action in ACTIONS
+        if action.name not in _SECONDS
+    ]
+    lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
         ("Esc", "back to the main screen; ctrl+c quits from everywhere"),
         ("mouse", "the words of the bottom line can be clicked; never needed"),

@@ -15,6 +15,12 @@ from tickmon.units import share_text
 _BASIS = {"phase": "its phase", "switch": "task switch", "trace": "kernel trace", "counter": "a counter"}
 
 
+def basis_words(source: Source) -> str:
+    """What the source is known by; of what no phase explains nothing is known."""
+    explained = source.parts or source.basis == "trace"
+    return _BASIS.get(source.basis, source.basis) if explained else "–"
+
+
 def draw_sources(view: View, width: int, height: int) -> list[Row]:
     """A heading and a row for each source, the tick first, then other trains, then the rest by overhead."""
     columns = [column for column in _COLUMNS if width >= column.from_width]

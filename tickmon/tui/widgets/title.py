@@ -24,10 +24,20 @@ def _texts(view: View) -> Iterator[str]:
     window = window_text(settings.window_s)
     words = view.cpu_words.split(" · ") if view.cpu_words else []
     cpu = f"CPU {settings.cpu}"
-    yield " · ".join((f" tickmon  {cpu}", *words, f"{settings.method} method", f"{window} window"))
+    trace = _trace_words(view)
+    long = (f"{settings.method} method", f"{window} window", *trace)
+    yield " · ".join((f" tickmon  {cpu}", *words, *long))
     for kept in range(len(words), -1, -1):
-        yield " · ".join((f" {cpu}", *words[:kept], f"{settings.method} method", f"{window} window"))
-        yield " · ".join((f" {cpu}", *words[:kept], settings.method, window))
+        yield " · ".join((f" {cpu}", *words[:kept], *long))
+        yield " · ".join((f" {cpu}", *words[:kept], settings.method, window, *trace))
+
+
+def _trace_words(view: View) -> tuple[str, ...]:
+    """Whether the kernel traces that CPU, where that was asked for."""
+    if not view.settings.trace:
+        return ()
+    refused = view.reading is not None and view.reading.analysis.traced is None
+    return ("no trace: ! says why" if refused else "trace on",)
 
 
 def _state(view: View) -> Row:
