@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import resource
 import zlib
 from collections.abc import Iterator
@@ -188,6 +189,32 @@ def small_files() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_failed_write_leaves_no_half_line_and_the_next_one_may_succeed(tmp_path: Path, name: str) -> None:
+    noise = os.urandom(200).hex()
+    with Writer(tmp_path / name) as writer:
+        writer.write("one\n")
+        with small_files(), pytest.raises(TickmonError, match="File too large"):
+            writer.write(noise)
+        writer.write("two\n")
+    data = writer.path.read_bytes()
+    assert (gzip.decompress(data) if name.endswith(".gz") else data) == b"one\ntwo\n"
+
+
+def test_writer_knows_when_its_name_leads_elsewhere(tmp_path: Path) -> None:
+    with Writer(tmp_path / "a.csv") as writer:
+        writer.write("x")
+        assert writer.adrift() is None
+        moved = writer.path.rename(tmp_path / "b.csv")
+        assert "a.csv was moved" in (writer.adrift() or "")
+        writer.path.write_text("another")
+        assert "a.csv was moved" in (writer.adrift() or "")
+        moved.unlink()
+        told = re.search(r"a\.csv was removed: .* copy (/proc/\S+)", writer.adrift() or "")
+        assert told
+        assert Path(told[1]).read_text() == "x"
 
 
 def test_failed_snapshot_leaves_no_half_file(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tests import contract
 from tests.command import WAIT_S, children, exists, finished, running, spare_cpu
 from tests.making import make_segment, make_window
 from tests.readings import HEADER
+from tests.recordings import windows_in
 from tickmon.arguments import parse
 from tickmon.errors import TickmonError
 from tickmon.options import SampleOptions
@@ -417,3 +418,41 @@ def test_text_can_be_read_where_only_ascii_is_known() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "?" not in done.stdout
     assert " us" in done.stdout
+
+
+def finished_windows(path: Path) -> int:
+    """How many are in a file by now."""
+    return len(windows_in(path)) if path.exists() and path.stat().st_size else 0
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_killed_run_leaves_every_window_that_was_finished(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    arguments = ("--cpu", str(spare_cpu()), "--window", "0.1", "--duration", "60", "--output", str(path))
+    with running("sample", "--events", *arguments) as process:
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline and not (
+            path.exists() and path.stat().st_size and len(windows_in(path)) >= 3
+        ):
+            assert process.poll() is None, process.stderr
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    analyses = windows_in(path)
+    assert len(analyses) >= 3
+    assert [a.window.window for a in analyses] == list(range(1, len(analyses) + 1))
+    assert all(len(a.window.details) == a.window.interruptions - a.window.lost for a in analyses)
+
+
+def test_recording_that_is_removed_is_said_and_ends_with_1(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    arguments = ("--cpu", str(spare_cpu()), "--window", "0.1", "--duration", "60", "--output", str(path))
+    with running("sample", *arguments) as process:
+        assert process.stderr is not None
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
+            time.sleep(0.02)
+        path.unlink()
+        assert "was removed" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_S) == 1

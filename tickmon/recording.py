@@ -39,6 +39,7 @@ class Writer:
         self._gzip = zlib.compressobj(wbits=_GZIP_WBITS) if path.suffix == ".gz" else None
         self._empty = True
         self._broken = False
+        self._end_bytes = 0
         try:
             self._descriptor, self._created = _open(path, force)
         except FileExistsError:
@@ -59,13 +60,36 @@ class Writer:
     def write(self, text: str) -> None:
         """Adds ``text``, not empty: whoever reads the file now finds it.
 
-        TickmonError when that fails (BrokenPipeError when it is a pipe without a reader); what was written
-        before stays.
+        TickmonError when that fails (BrokenPipeError when it is a pipe without a reader). A file then holds
+        what it held before, not half of ``text``, and the next ``write`` may succeed.
         """
         data = text.encode()
+        before = self._gzip
         if self._gzip:
+            self._gzip = self._gzip.copy()
             data = self._gzip.compress(data) + self._gzip.flush(zlib.Z_SYNC_FLUSH)
-        self._put(data)
+        try:
+            self._put(data)
+        except TickmonError:
+            self._gzip = before
+            raise
+
+    def adrift(self) -> str | None:
+        """None while the file is found under its name; else one line that says where what is written goes."""
+        own = os.fstat(self._descriptor)
+        if not stat.S_ISREG(own.st_mode):
+            return None
+        try:
+            if os.path.samestat(os.stat(self.path), own):
+                return None
+        except OSError:
+            pass
+        if own.st_nlink:
+            return f"{self.path} was moved: the recording goes on in the file that it was"
+        return (
+            f"{self.path} was removed: what is recorded is lost at the end, unless you copy "
+            f"/proc/{os.getpid()}/fd/{self._descriptor} before"
+        )
 
     def close(self) -> None:
         """Ends the file. May be called twice."""
@@ -85,14 +109,25 @@ class Writer:
             if self._empty and stat.S_ISREG(os.fstat(self._descriptor).st_mode):
                 os.ftruncate(self._descriptor, 0)
             self._empty = False
-            while data:
-                data = data[os.write(self._descriptor, data) :]
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            self._end_bytes += len(data)
         except BrokenPipeError:
             self._broken = True
             raise
         except OSError as error:
-            self._broken = True
+            self._take_back()
             raise _refusal(self.path, error) from None
+
+    def _take_back(self) -> None:
+        """Ends the file again where it ended before a write that failed; pipes have no such place."""
+        try:
+            os.ftruncate(self._descriptor, self._end_bytes)
+            os.lseek(self._descriptor, self._end_bytes, os.SEEK_SET)
+            self._empty = not self._end_bytes
+        except OSError:
+            self._broken = True
 
 
 def save_snapshot(analysis: Analysis, header: lines.Header, directory: Path) -> Path:

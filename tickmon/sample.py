@@ -18,6 +18,7 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Total, add
 from tickmon.errors import TickmonError, UsageError
 from tickmon.formats.lines import Header
+from tickmon.keeping import Keeping
 from tickmon.machine.facts import read_machine
 from tickmon.options import SampleOptions
 from tickmon.ready import Ready
@@ -124,19 +125,19 @@ def run(
     stream = stream_of(asked.format, header, events=asked.events)
     readings = {each.cpu: _Reading(begins_anew=asked.format == "seed") for each in settings}
     run = Run({each.cpu: open_source(each) for each in settings})
-    with _output(asked) as write, _signals(run.end_by):
+    with _output(asked) as output, _signals(run.end_by):
         try:
             for window in run.windows():
                 analysis = readings[window.segment.cpu].analysed(window, warnings)
-                if text := stream.window(analysis):
-                    write(text)
+                if (text := stream.window(analysis)) and not output.keep(text):
+                    stream.missed(analysis)
                 if asked.format == "text":
                     _show(live_text(analysis), terminal_only=True)
         finally:
             run.stop()
         end = _end(run, readings)
-        if end.outcomes and (text := stream.end(end)):
-            write(text)
+        if end.outcomes:
+            output.end(stream.end(end))
     if asked.format == "seed":
         left_out = sum(reading.left_out for reading in readings.values())
         _show("".join(seed_words(outcome, left_out=left_out) for outcome in end.outcomes))
@@ -183,16 +184,28 @@ def _end(run: Run, readings: Mapping[int, _Reading]) -> End:
     )
 
 
+class _StandardOutput:
+    """Results for whoever reads them; without a reader, or room, there is no reason to go on."""
+
+    def keep(self, text: str) -> bool:
+        write_output(text)
+        return True
+
+    def end(self, text: str) -> None:
+        if text:
+            write_output(text)
+
+
 @contextlib.contextmanager
-def _output(asked: SampleOptions) -> Iterator[Callable[[str], None]]:
-    """What writes results to where they were asked for."""
+def _output(asked: SampleOptions) -> Iterator[Keeping | _StandardOutput]:
+    """Where results were asked for."""
     if asked.output is None:
         if sys.stdout is None:
             raise TickmonError("standard output is closed: give --output FILE")
-        yield write_output
+        yield _StandardOutput()
         return
     with Writer(asked.output, force=asked.force) as writer:
-        yield writer.write
+        yield Keeping(writer)
 
 
 @contextlib.contextmanager

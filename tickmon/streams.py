@@ -45,6 +45,9 @@ class Stream(Protocol):
     def window(self, analysis: Analysis) -> str:
         """What there is to write as soon as a window is finished."""
 
+    def missed(self, analysis: Analysis) -> None:
+        """What ``window`` gave for it could not be written."""
+
     def end(self, end: End) -> str:
         """What there is to write after the last window, if there was one."""
 
@@ -56,11 +59,16 @@ class JsonLines:
         self._opening: list[Line] = [lines.header_line(header)]
         self._events = events
         self._segments: set[int] = set()
+        self._missed = self._missed_before = 0
 
     def window(self, analysis: Analysis) -> str:
         """The window's line and, in front, that of a segment which it begins."""
         written, self._opening = self._opening, []
         segment = analysis.window.segment
+        if self._missed:
+            message = f"{counted(self._missed, 'window', 'windows')} before this could not be written"
+            written.append(lines.note_line(analysis.window.started_at, message))
+        self._missed_before, self._missed = self._missed, 0
         if segment.segment not in self._segments:
             self._segments.add(segment.segment)
             written.append(lines.segment_line(segment))
@@ -68,6 +76,12 @@ class JsonLines:
         if self._events:
             written += lines.event_lines(analysis)
         return "".join(map(text_of, written))
+
+    def missed(self, analysis: Analysis) -> None:
+        """Its segment is said again with the next one, and that it is missing."""
+        self._segments.discard(analysis.window.segment.segment)
+        # What this window would have said of those before it is missing too.
+        self._missed = self._missed_before + 1
 
     def end(self, end: End) -> str:
         """A note of what ended it early, and the summaries when it ended orderly."""
@@ -95,6 +109,9 @@ class JsonObject:
         before, self._before = self._before, ","
         return f"{before}\n{_element(line)}"
 
+    def missed(self, analysis: Analysis) -> None:
+        """Its number shows that it is missing."""
+
     def end(self, end: End) -> str:
         """The rest of the object. ``summary`` is that of the only CPU, ``summaries`` has one of each."""
         summaries = []
@@ -121,6 +138,9 @@ class Csv:
         opening, self._opening = self._opening, ""
         return opening + self._rows(analysis)
 
+    def missed(self, analysis: Analysis) -> None:
+        """Its number shows that it is missing."""
+
     def end(self, end: End) -> str:
         """Nothing: a table has no other rows."""
         return ""
@@ -135,6 +155,9 @@ class Text:
     def window(self, analysis: Analysis) -> str:
         """Nothing yet."""
         return ""
+
+    def missed(self, analysis: Analysis) -> None:
+        """Nothing was to be written."""
 
     def end(self, end: End) -> str:
         """A block for each CPU."""
@@ -158,6 +181,9 @@ class Seed:
             self._segment, self._samples_cycles = window.segment.segment, []
         self._samples_cycles.append(window.details["gap_cycles"])
         return ""
+
+    def missed(self, analysis: Analysis) -> None:
+        """Nothing was to be written."""
 
     def end(self, end: End) -> str:
         """All samples of the last segment."""
