@@ -38,6 +38,7 @@ ROOMS = {
     "keeping": 7,
     "sample": 8,
     "show": 7,
+    "replay": 7,
     "watch": 8,
     "cli": 9,
 }
@@ -86,6 +87,7 @@ def test_compiled_module_is_imported_in_one_place() -> None:
         "analysis.trend",
         "loading.read",
         "show",
+        "replay",
         "recording",
         "report",
         "streams",
