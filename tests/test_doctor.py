@@ -313,7 +313,6 @@ def user(capabilities: str = "0" * 16, *, seccomp: int = 0) -> dict[str, str]:
 
 
 def test_ordinary_user_lacks_what_root_has(tmp_path: Path) -> None:
-    plant(tmp_path, {"sys/kernel/tracing/events/header_page": ""})
     assert of(told(tmp_path), "trace").level == "ok"
     hidden = {
         "proc/kallsyms": "0000000000000000 T _stext\n0000000000000000 T f\n",
@@ -324,6 +323,13 @@ def test_ordinary_user_lacks_what_root_has(tmp_path: Path) -> None:
     assert of(said, "priority").level == "note"
     assert "CAP_PERFMON" in of(said, "trace").what
     assert "kallsyms" in of(said, "trace").what
+    assert "tracefs" in of(said, "trace").what
+
+
+def test_trace_points_that_a_user_may_look_up_are_not_lacking(tmp_path: Path) -> None:
+    said = told(tmp_path, user(), {"sys/kernel/tracing/events/sched/enable": "0\n"})
+    assert "tracefs" not in of(said, "trace").what
+    assert "CAP_PERFMON" in of(said, "trace").what
 
 
 @pytest.mark.parametrize(("paranoid", "level"), [("2", "ok"), ("3", "warning"), ("4", "warning")])

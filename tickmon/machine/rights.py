@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from tickmon.machine.files import read_text
-from tickmon.machine.mounts import read_mounts
+from tickmon.machine.tracefs import mounted
 
 _CAPABILITIES = {14: "ipc_lock", 21: "sys_admin", 23: "sys_nice", 34: "syslog", 38: "perfmon"}
 """include/uapi/linux/capability.h"""
@@ -26,10 +25,8 @@ class Rights:
     """How much memory it may lock; infinite when unlimited."""
     priority_max: float | None
     """The highest real-time priority without a capability for it; 0 for none."""
-    tracefs: str | None
-    """Where the ids of trace points can be read; None when nowhere."""
-    tracefs_mounted: bool
-    """There is a tracefs, readable or not."""
+    tracefs: Path | None
+    """Where trace points are described; None when nowhere that this process may look."""
     addresses: bool | None
     """Functions have their addresses in /proc/kallsyms."""
 
@@ -47,15 +44,9 @@ def read_rights(root: Path = Path("/")) -> Rights:
         filtered=None if seccomp is None else seccomp[1] != "0",
         memlock_bytes=_limit(limits, "Max locked memory"),
         priority_max=_limit(limits, "Max realtime priority"),
-        tracefs=next(
-            (f"/{place}" for place in _TRACEFS if os.access(root / place / "events", os.R_OK | os.X_OK)), None
-        ),
-        tracefs_mounted=any(mount.kind == "tracefs" for mount in read_mounts(root)),
+        tracefs=mounted(root),
         addresses=_addresses(root),
     )
-
-
-_TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 
 
 def _limit(text: str, name: str) -> float | None:

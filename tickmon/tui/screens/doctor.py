@@ -79,7 +79,7 @@ class Doctor(Screen[Diagnosis | None]):
             self._show(self._diagnosis)
 
     def _show(self, diagnosis: Diagnosis) -> None:
-        self._tell(content(diagnosis, self.size.width - 4, colourless=self.app.no_color))
+        self._tell(content(diagnosis, self.size.width - 5, colourless=self.app.no_color))
 
     def _tell(self, words: Content | str) -> None:
         self.query_one("#doctor-text", Static).update(words)
