@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tests.desk import Desk, on_screen
@@ -563,7 +564,7 @@ async def test_every_action_is_in_the_palette(at: Desk) -> None:
     titles = [command.title for command in at.app.get_system_commands(at.app.screen)]
     assert {"Next CPU", "Save a snapshot", "Help", "Quit", "Warnings and details"} <= set(titles)
     await at.press("colon")
-    assert type(at.app.screen).__name__ == "CommandPalette"
+    assert isinstance(at.app.screen, CommandPalette)
 
 
 @on_screen()
@@ -632,3 +633,18 @@ def test_a_fault_of_our_own_ends_the_app() -> None:
         assert isinstance(at.app.fault, ZeroDivisionError)
 
     failing()
+
+
+@pytest.mark.parametrize("opens", ["c", "colon", "ctrl+p"])
+def test_pages_of_a_list_can_be_turned_before_there_are_any(opens: str) -> None:
+    @on_screen()
+    async def turning(at: Desk) -> None:
+        await at.windows(1)
+        for key in (opens, "pagedown", "pageup", "x", "pagedown", "y", "pageup", "backspace", "pagedown"):
+            at.app.simulate_key(key)
+        await at.pilot.pause(0.2)
+        await at.press("pagedown", "pageup")
+        assert at.app.fault is None
+        assert at.app.screen is not at.app.main
+
+    turning()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -78,6 +80,51 @@ def test_a_signal_ends_it_though_the_terminal_reads_nothing_any_more() -> None:
         assert terminal.modes_now == terminal.modes_before
 
 
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl+c"])
+@pytest.mark.parametrize("writes", [0, 60], ids=["idle loop", "blocked loop"])
+def test_a_key_ends_it_though_the_terminal_reads_nothing_any_more(key: str, writes: int) -> None:
+    with open_screen(columns=200, rows=50) as terminal:
+        await_reading(terminal)
+        for _ in range(writes):
+            terminal.send("t")
+            time.sleep(0.02)
+        while not pending_output(terminal):
+            time.sleep(0.02)
+        terminal.send(key)
+        assert terminal.process.wait(20) == 0
+        assert terminal.modes_now == terminal.modes_before
+
+
+def pending_output(terminal: PseudoTerminal) -> bool:
+    """The terminal was full when it was last looked at."""
+    return select.select([], [terminal.slave], [], 0)[1] == []
+
+
+def test_bytes_that_are_no_text_are_data() -> None:
+    with open_screen() as terminal:
+        await_reading(terminal)
+        os.write(terminal.master, b"\xe9a\xff\xfe\x80\xc3")
+        terminal.send("?")
+        terminal.wait_for("Help, page 1")
+
+
+def test_after_a_stop_that_nobody_foresaw_it_draws_again_and_gives_the_terminal_back_as_found() -> None:
+    with open_screen() as terminal:
+        await_reading(terminal)
+        os.kill(terminal.process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED)
+        ours = terminal.modes_now
+        termios.tcsetattr(terminal.slave, termios.TCSANOW, terminal.modes_before)
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        while terminal.modes_now != ours:
+            time.sleep(0.01)
+        terminal.screen.reset()
+        await_reading(terminal)
+        terminal.send("q")
+        assert terminal.wait_for_exit() == 0
+        assert_restored(terminal)
+
+
 def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() -> None:
     with PseudoTerminal(
         ("/bin/bash", "--norc", "-i"), cwd=ROOT, env={**os.environ, "PS1": "shell> "}
@@ -121,6 +168,30 @@ def test_a_fault_of_its_own_is_one_line_after_the_terminal_is_given_back() -> No
         assert "Traceback" not in terminal.text
         assert_restored(terminal)
 
+
+def test_a_fault_of_the_thread_that_reads_the_keys_is_one_line_too() -> None:
+    with PseudoTerminal((sys.executable, "-c", FAULTY_KEYS), cwd=ROOT) as terminal:
+        terminal.wait_for("LIVE")
+        terminal.send("x")
+        assert terminal.wait_for_exit() == 1
+        assert "tickmon has a fault of its own, please report it: ZeroDivisionError" in terminal.text
+        assert "Traceback" not in terminal.text
+        assert_restored(terminal)
+
+
+FAULTY_KEYS = """
+import sys
+from tests import scripted
+from tickmon.errors import TickmonError
+from tickmon.tui.driver import TerminalDriver
+
+TerminalDriver.process_message = lambda self, message: 1 / 0
+try:
+    scripted.main()
+except TickmonError as error:
+    print(error)
+    sys.exit(1)
+"""
 
 FAULTY = """
 import sys

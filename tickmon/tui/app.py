@@ -30,6 +30,7 @@ from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
+from tickmon.tui.lists import Palette
 from tickmon.tui.reader import Fault, News
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
@@ -90,6 +91,8 @@ class TickmonApp(App[int]):
         self.ascii_only = ascii_only
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
+        self.when_ending: Callable[[int], None] = lambda code: None
+        """Told once the app begins to end, and with which exit code; may be called from any thread."""
         self.session = Session(settings, cpus, ascii_only=ascii_only)
         self.session.opened(feed.turn, "start")
         self._save_snapshot = save_snapshot
@@ -386,6 +389,11 @@ class TickmonApp(App[int]):
             self._enter()
         self.refresh(layout=True)
 
+    def action_command_palette(self) -> None:
+        """Every action by name."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette holds every action of ours, and nothing else."""
         for action in ACTIONS:
@@ -405,6 +413,13 @@ class TickmonApp(App[int]):
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.exit, code)
 
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Ends the app; to be called on the event loop."""
+        self.when_ending(result or 0)
+        super().exit(result, return_code, message)
+
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         update = ExactUpdate(renderable) if isinstance(renderable, ChopsUpdate) else renderable
         super()._display(screen, update)
@@ -412,4 +427,5 @@ class TickmonApp(App[int]):
     def _fatal_error(self) -> None:
         # Textual would print a traceback of a screenful.
         self.fault = self.fault or self._exception
+        self.when_ending(1)
         self._close_messages_no_wait()

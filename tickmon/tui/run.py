@@ -17,7 +17,8 @@ def run_screen(app: TickmonApp) -> int:
 
     TickmonError when the program itself failed; by then the terminal is as it was.
     """
-    guard = Guard(end=lambda: app.end(0))
+    guard = Guard(end=lambda: app.end(0), words=lambda: _fault_text(app.fault) if app.fault else "")
+    app.when_ending = guard.expect_end
     with guard.watching():
         code = app.run()
         app.feed.close(_STOP_S)

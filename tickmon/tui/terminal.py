@@ -24,6 +24,9 @@ ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 PATIENCE_S = 0.8
 """An orderly end must come within so long after a signal; then the process ends without one."""
 
+QUIT_S = 3.0
+"""The same after a key; nobody is in a hurry then, and a loaded machine may take its time."""
+
 _RESTORE = (
     "\x18"  # ends an escape sequence that was cut off in the middle
     "\x1b[?2026l"  # synchronized output
@@ -64,11 +67,16 @@ class Guard:
     waits for it only so long, then restores the terminal itself and leaves.
     """
 
-    def __init__(self, *, end: Callable[[], None]) -> None:
-        """``end`` asks for an orderly end and returns at once; called in a signal handler or a thread."""
+    def __init__(self, *, end: Callable[[], None], words: Callable[[], str] = str) -> None:
+        """``end`` asks for an orderly end and returns at once; called in a signal handler or a thread.
+
+        ``words()`` is one line for whoever sees an end that is not orderly, empty for none.
+        """
         self._end = end
+        self._words = words
         self._attributes: list[Any] | None = None
         self._watch: threading.Thread | None = None
+        self._expected = False
         self.signal: int | None = None
         """The signal that ended it; SIGHUP also when the terminal was lost without one."""
 
@@ -100,12 +108,21 @@ class Guard:
         if self.signal is not None:
             return
         self.signal = number
-        threading.Thread(target=self._leave_after, args=(PATIENCE_S,), name="leave", daemon=True).start()
+        self._leave_within(PATIENCE_S, 128 + number)
         self._end()
 
-    def _leave_after(self, seconds: float) -> None:
-        threading.Event().wait(seconds)
-        self.leave(128 + (self.signal or 0))
+    def expect_end(self, code: int) -> None:
+        """The orderly end has begun by itself; it too must come, or the process ends without it."""
+        if not self._expected:
+            self._expected = True
+            self._leave_within(QUIT_S, code)
+
+    def _leave_within(self, seconds: float, code: int) -> None:
+        def leave() -> None:
+            threading.Event().wait(seconds)
+            self.leave(code)
+
+        threading.Thread(target=leave, name="leave", daemon=True).start()
 
     def leave(self, code: int) -> None:
         """Restores the terminal without waiting for anything, and ends the process."""
@@ -119,7 +136,8 @@ class Guard:
         termios.tcflush(terminal, termios.TCOFLUSH)
         if self._attributes is not None:
             termios.tcsetattr(terminal, termios.TCSANOW, self._attributes)
-        os.write(terminal, _RESTORE.encode())
+        words = self._words()
+        os.write(terminal, (_RESTORE + (f"tickmon: {words}\r\n" if words else "")).encode())
 
     def _await_hangup(self) -> None:
         """Sleeps until the terminal is gone: without it Textual's input thread would spin for ever."""

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
+from tickmon.tui.lists import Choices
 
 _REST_S = 2.0
 """Between two looks round while the list is open."""
@@ -49,7 +50,7 @@ class CpuList(Screen[int | None]):
         """Textual asks for the parts."""
         yield Static("", id="list-title", markup=False)
         yield Static(self._columns("CPU", "what it is", "what it does"), id="list-head", markup=False)
-        yield OptionList(id="list", markup=False)
+        yield Choices(id="list", markup=False)
         yield Static(
             " type to filter · ↑↓ choose · Enter go there · Esc or q back", id="list-keys", markup=False
         )
