@@ -175,6 +175,12 @@ def test_who_runs_there_hurts_and_is_named(tmp_path: Path) -> None:
     assert "taskset -acp 0-2 77" in (finding.change or "")
 
 
+def test_kernels_own_thread_is_no_reason_to_move_it(tmp_path: Path) -> None:
+    finding = of(told(tmp_path, look=busy("kworker/3:1-events")), "tasks")
+    assert finding.level == "warning"
+    assert finding.change is None
+
+
 def test_own_sampler_is_not_somebody_else(tmp_path: Path) -> None:
     sampler = thread(77, cpu=3) | {"proc/77/stat": f"77 (tickmon-sampler) R {ME} 1 1 {'0 ' * 40}\n"}
     plant(tmp_path, common())

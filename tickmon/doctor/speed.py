@@ -50,7 +50,7 @@ def _preference(facts: Facts) -> Finding:
     return Finding(
         code="energy_preference",
         level="unknown",
-        what="the energy preference (EPP) is not read: the driver would interrupt the CPU for it",
+        what="the energy preference (EPP) is not read: some drivers interrupt the CPU for it",
         where=(),
         why="It decides how fast the clock rises under load; a spinning sampler has it high after a moment.",
         change=f"while nothing is measured: cat {path}",
