@@ -1,7 +1,7 @@
 """How a CPU's clock speed and idle states are managed, from files that ask no CPU.
 
-Not read, since some drivers ask the CPU itself by an interrupt: ``scaling_cur_freq``, ``cpuinfo_cur_freq`` and
-``energy_performance_preference`` (intel_pstate.c, ``rdmsrl_on_cpu()``); nor any MSR.
+Not read, since some drivers ask the CPU itself by an interrupt: ``scaling_cur_freq``, ``cpuinfo_cur_freq``
+and ``energy_performance_preference`` (intel_pstate.c, ``rdmsrl_on_cpu()``); nor any MSR.
 """
 
 from __future__ import annotations
