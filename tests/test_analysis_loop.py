@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,28 @@ def test_ticks_are_seen_in_the_samples_that_they_disturb() -> None:
     assert analysis.check.expected == pytest.approx(250 * window.length_cycles / 2e9, abs=1)
     assert analysis.tick is not None
     assert analysis.tick.spread.median_cycles == pytest.approx(6_800 + 12_000, rel=0.05)
+
+
+def test_a_tick_that_comes_between_two_samples_is_not_missing_but_was_not_watched() -> None:
+    window = simulate_loop(QUIET, loop_cycles=steady_loops(), samples=300_000)
+    whole = analysed(window).check
+    details = window.details.copy()
+    ticked = np.flatnonzero(details["gap_cycles"] > 10_000)
+    # Every tenth comes after the sample before and before its own.
+    for i in ticked[::10]:
+        details["start_cycles"][i] += details["gap_cycles"][i] - 6_800
+        details["gap_cycles"][i] = 6_800
+    check = analysed(replace(window, details=details)).check
+    assert check.verdict == "ok"
+    assert check.expected == check.seen
+    assert (whole.seen or 0) - (check.seen or 0) == len(ticked[::10])
+
+
+def test_a_tick_that_did_not_come_is_missing_from_the_samples_too() -> None:
+    life = replace(QUIET, missing=tuple(range(20, 40)))
+    check = analysed(simulate_loop(life, loop_cycles=steady_loops(), samples=300_000)).check
+    assert check.verdict == "missing"
+    assert (check.expected or 0) - (check.seen or 0) == 20
 
 
 def test_a_baseline_holds_while_the_minimum_is_nearer_the_median_than_what_a_tick_adds() -> None:

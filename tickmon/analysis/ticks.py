@@ -173,9 +173,12 @@ def _judge(
     judged = (holders >= 0) | (slots_ns <= line.end_ns - gaps.late_ns)
     if judged.any():
         clocks = replace(clocks, judged_ns=float(slots_ns[judged][-1]) + slots.period_ns / 2)
-    watched = np.ones(len(slots_ns), bool)
-    # A slot right before such a stretch would have been held by what starts in it.
-    for first_ns, last_ns in line.unwatched_ns - [gaps.late_ns, 0.0]:
-        watched &= (holders >= 0) | (slots_ns < first_ns) | (slots_ns > last_ns)
-    chosen = judged & watched
+    chosen = judged & ((holders >= 0) | ~_unwatched(slots_ns, line, gaps.late_ns))
     return slots_ns[chosen], holders[chosen], clocks
+
+
+def _unwatched(slots_ns: NDArray[np.float64], line: Timeline, late_ns: float) -> NDArray[np.bool_]:
+    """The slots that lie where nobody watched, or so close before that what starts there would hold them."""
+    begun = np.searchsorted(np.sort(line.unwatched_ns[:, 0]) - late_ns, slots_ns, side="right")
+    over = np.searchsorted(np.sort(line.unwatched_ns[:, 1]), slots_ns, side="left")
+    return begun > over

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from tickmon.analysis.clocks import Clocks
 from tickmon.analysis.knots import knots_of, straight
 from tickmon.units import NS_PER_S
-from tickmon.windows import Window
+from tickmon.windows import Method, Window
+
+AWAY_NS = 200.0
+"""Time between two samples of a loop that is so much longer than most was taken: the least default
+threshold of the gap method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +35,8 @@ class Timeline:
     ns_per_cycle: float
     """At the window's end."""
     unwatched_ns: NDArray[np.float64] = field(repr=False)
-    """From and until, shape ``(n, 2)``: for each exclusion of the window the time that nobody watched."""
+    """From and until, shape ``(n, 2)``: time that nobody watched, for each exclusion of the window and, with
+    the loop method, wherever an interruption came between two samples."""
 
 
 def timeline(window: Window, clocks: Clocks) -> Timeline:
@@ -62,6 +67,9 @@ def timeline(window: Window, clocks: Clocks) -> Timeline:
         # Each step is smaller than an interruption, but several may follow one.
         starts_ns = np.maximum.accumulate(starts_ns)
         ends_ns = np.maximum(ends_ns, starts_ns)
+    between_cycles = np.zeros((0, 2), np.int64)
+    if segment.method is Method.LOOP:
+        between_cycles = _away_between_cycles(window, least_cycles=AWAY_NS / knots.ns_per_cycle)
     start_ns, end_ns = at_ns(np.array([window.start_cycles, window.end_cycles])).tolist()
     return Timeline(
         start_ns=start_ns,
@@ -69,7 +77,7 @@ def timeline(window: Window, clocks: Clocks) -> Timeline:
         starts_ns=starts_ns,
         ends_ns=ends_ns,
         ns_per_cycle=knots.ns_per_cycle,
-        unwatched_ns=at_ns(_unwatched_cycles(window)),
+        unwatched_ns=at_ns(np.concatenate([_unwatched_cycles(window), between_cycles])),
     )
 
 
@@ -87,3 +95,17 @@ def _unwatched_cycles(window: Window) -> NDArray[np.int64]:
             end_cycles = min((at for at in later if at > start_cycles), default=start_cycles)
         stretches.append((start_cycles, end_cycles))
     return np.array(stretches, np.int64).reshape(-1, 2)
+
+
+def _away_between_cycles(window: Window, *, least_cycles: float) -> NDArray[np.int64]:
+    """From and until, shape ``(n, 2)``, of the times between two samples that are no mere bookkeeping.
+
+    A sample ends with a read of the counter and the next begins with another. What comes in between them
+    is in no sample; where samples were lost it is not known what they held.
+    """
+    details = window.details
+    from_cycles = np.append(window.start_cycles, details["start_cycles"] + details["gap_cycles"])
+    until_cycles = np.append(details["start_cycles"], window.end_cycles)
+    lengths_cycles = until_cycles - from_cycles
+    away = lengths_cycles >= np.median(lengths_cycles) + max(least_cycles, window.segment.step_cycles)
+    return np.column_stack([from_cycles, until_cycles])[away]
