@@ -1,4 +1,4 @@
-"""What holds for every test: no sampler is left behind."""
+"""What holds for every test: no sampler and no injector is left behind."""
 
 from __future__ import annotations
 
@@ -31,18 +31,21 @@ def is_ours(pid: int | None) -> bool:
 
 
 def samplers() -> list[int]:
-    """The samplers that this test run started, or that nobody can stop any more."""
+    """The samplers and injectors that this test run started, or that nobody can stop any more."""
     found = []
     for comm in Path("/proc").glob("[0-9]*/comm"):
         try:
-            if comm.read_text() != "tickmon-sampler\n":
+            name = comm.read_text()
+            if name not in ("tickmon-sampler\n", "tickmon-injecto\n"):
                 continue
             arguments = (comm.parent / "cmdline").read_text().split("\0")
         except (FileNotFoundError, ProcessLookupError):
             continue
         pid = int(comm.parent.name)
         # A process that has ended and was not waited for has no arguments any more.
-        owner = int(arguments[2].removeprefix("for pid ")) if len(arguments) > 2 else parent_of(pid)
+        place = 2 if name == "tickmon-sampler\n" else 5
+        known = len(arguments) > place
+        owner = int(arguments[place].removeprefix("for pid ")) if known else parent_of(pid)
         if is_ours(owner):
             found.append(pid)
     return found

@@ -39,6 +39,7 @@ ROOMS = {
     "sample": 8,
     "show": 7,
     "replay": 7,
+    "validate": 7,
     "watch": 8,
     "cli": 9,
 }
@@ -91,6 +92,9 @@ def test_compiled_module_is_imported_in_one_place() -> None:
         "recording",
         "report",
         "streams",
+        "validate.findings",
+        "validate.injections",
+        "validate.traced",
     ],
 )
 def test_core_loads_neither_textual_nor_the_compiled_module(module: str) -> None:

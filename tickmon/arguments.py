@@ -42,7 +42,8 @@ examples:
 {_BLIND}
 
 exit codes:
-  0 fine, 1 could not measure, 2 wrong usage, 128+n ended by signal n"""
+  0 fine, 1 could not measure, 2 wrong usage, 3 not valid (validate),
+  128+n ended by signal n"""
 
 _WATCH_END = f"""\
 {_CONSENT}
@@ -111,6 +112,24 @@ examples:
   ssh trade7 cat before.jsonl.gz | tickmon show -"""
 
 
+_VALIDATE_END = f"""\
+{_CONSENT}
+
+It holds the reading against the kernel's own trace (where this user may read
+it), against what the kernel counts, against disturbances whose time is known
+(a second process on the same CPU), and against itself; and it says whether the
+loop method's baseline holds. Each check passes, fails or could not be judged.
+
+examples:
+  tickmon validate               an idle CPU, {options.VALIDATE_S:g} s
+  tickmon validate --cpu 3 --duration 2m
+  tickmon validate --format json | jq .verdict
+
+exit codes:
+  0 valid, 3 not valid, 1 could not be judged, 2 wrong usage, 128+n ended by
+  signal n"""
+
+
 def parse(argv: Sequence[str]) -> options.Options:
     """What ``argv`` asks for. UsageError when it makes no sense, SystemExit after --help and --version."""
     arguments, rest = _parser().parse_known_args(_with_command(argv))
@@ -122,6 +141,8 @@ def parse(argv: Sequence[str]) -> options.Options:
         return options.DoctorOptions(cpus=arguments.cpu, format=arguments.format)
     if arguments.command == "show":
         return _show_options(arguments)
+    if arguments.command == "validate":
+        return _validate_options(arguments)
     return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
 
 
@@ -190,6 +211,16 @@ def _parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
     )
+    _add_validate(
+        commands.add_parser(
+            "validate",
+            help="measures how far the reading can be trusted",
+            description="Checks the reading of one CPU against everything that knows better.",
+            epilog=_VALIDATE_END,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
+    )
     return parser
 
 
@@ -215,6 +246,25 @@ def _add_shared(parser: argparse.ArgumentParser, cpu_help: str) -> None:
         type=_checked(options.whole_number(1, options.LOOP_SIZE_MAX)),
         help=f"iterations of the loop method's loop (default {options.LOOP_SIZE})",
     )
+    _add_known(group)
+    group.add_argument(
+        "--priority",
+        metavar="N",
+        type=_checked(options.whole_number(1, options.PRIORITY_MAX)),
+        default=0,
+        help="measure as a SCHED_FIFO task of this priority, 1 to 10 (default: as an ordinary task)",
+    )
+    group.add_argument(
+        "--trace",
+        choices=options.TRACES,
+        default="auto",
+        help="on: have the kernel say what interrupts; needs root, makes every interruption longer, and "
+        "interrupts all CPUs when it begins and ends (default: auto, which is off)",
+    )
+
+
+def _add_known(group: argparse._ArgumentGroup) -> None:
+    """What overrides what would be found."""
     group.add_argument(
         "--threshold-ns",
         metavar="N",
@@ -232,20 +282,6 @@ def _add_shared(parser: argparse.ArgumentParser, cpu_help: str) -> None:
         metavar="N",
         type=_checked(options.number(1e6, 1e11)),
         help="the counter's frequency, when what was found is wrong",
-    )
-    group.add_argument(
-        "--priority",
-        metavar="N",
-        type=_checked(options.whole_number(1, options.PRIORITY_MAX)),
-        default=0,
-        help="measure as a SCHED_FIFO task of this priority, 1 to 10 (default: as an ordinary task)",
-    )
-    group.add_argument(
-        "--trace",
-        choices=options.TRACES,
-        default="auto",
-        help="on: have the kernel say what interrupts; needs root, makes every interruption longer, and "
-        "interrupts all CPUs when it begins and ends (default: auto, which is off)",
     )
 
 
@@ -314,6 +350,21 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_validate(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("measurement")
+    cpu_help = "the CPU to validate; another must stay free (default: an idle one, isolated if there is one)"
+    group.add_argument("--cpu", metavar="N", help=cpu_help)
+    _add_known(group)
+    parser.add_argument(
+        "--duration",
+        metavar="SECONDS",
+        type=_checked(options.validate_s),
+        default=options.VALIDATE_S,
+        help=f"how long in all, 5s to 10m (default {options.VALIDATE_S:g})",
+    )
+    parser.add_argument("--format", choices=options.VALIDATE_FORMATS, default="text", help="(default text)")
+
+
 def _checked(parse: Callable[[str], _T]) -> Callable[[str], _T]:
     def convert(text: str) -> _T:
         try:
@@ -336,6 +387,21 @@ def _measure_options(arguments: argparse.Namespace) -> options.MeasureOptions:
         priority=arguments.priority,
         trace=arguments.trace == "on",
     )
+
+
+def _validate_options(arguments: argparse.Namespace) -> options.ValidateOptions:
+    measure = options.MeasureOptions(
+        cpus=arguments.cpu,
+        window_s=options.WINDOW_S,
+        method="gap",
+        loop_size=options.LOOP_SIZE,
+        threshold_ns=arguments.threshold_ns,
+        kernel_hz=arguments.hz,
+        tsc_hz=arguments.tsc_hz,
+        priority=0,
+        trace=False,
+    )
+    return options.ValidateOptions(measure=measure, duration_s=arguments.duration, format=arguments.format)
 
 
 def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tickmon.arguments import parse
 from tickmon.errors import TickmonError
-from tickmon.options import DoctorOptions, SampleOptions, ShowOptions, WatchOptions
+from tickmon.options import DoctorOptions, SampleOptions, ShowOptions, ValidateOptions, WatchOptions
 from tickmon.stdout import drop_output, say, take_any_text, write_output
 
 _SIGNALLED = 128
@@ -54,6 +54,8 @@ def _run(argv: Sequence[str]) -> int:
             return _doctor(asked)
         case ShowOptions():
             return _show(asked)
+        case ValidateOptions():
+            return _validate(asked)
         case WatchOptions():
             return _watch(asked)
 
@@ -79,6 +81,17 @@ def _show(asked: ShowOptions) -> int:
     from tickmon.show import show
 
     return show(asked)
+
+
+def _validate(asked: ValidateOptions) -> int:
+    from tickmon.ready import get_ready
+
+    ready = get_ready(asked.measure, all_at_once=True)
+    if ready.nearness:
+        say(f"warning: {ready.nearness}")
+    from tickmon.validate.command import validate
+
+    return validate(asked, ready)
 
 
 def _watch(asked: WatchOptions) -> int:

@@ -15,6 +15,7 @@ DOCTOR_FORMATS = ("text", "json")
 METHODS = ("gap", "loop")
 TRACES = ("auto", "on", "off")
 """auto is off: tracing is never without cost, so it is only done when asked for."""
+VALIDATE_FORMATS = ("text", "json")
 
 WINDOW_S = 1.0
 DURATION_S = 10.0
@@ -35,6 +36,11 @@ LOOP_SIZE_MAX = 10_000_000
 """A sample of more iterations outlasts the ticks' period: no sample would be undisturbed."""
 SAMPLES_MAX = 10_000_000
 """Each is kept until the smallest is known."""
+VALIDATE_S = 24.0
+VALIDATE_MIN_S = 5.0
+"""In less there is not one injection in a hundred that has something beside it."""
+VALIDATE_MAX_S = 600.0
+"""Every interruption is kept in memory until it is judged."""
 PRIORITY_MAX = 10
 """Above the threads of an ordinary real-time program there is nothing to be measured, only to be hung."""
 
@@ -85,6 +91,15 @@ class ShowOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateOptions:
+    """What ``validate`` was asked for."""
+
+    measure: MeasureOptions
+    duration_s: float
+    format: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
     """What ``watch`` was asked for."""
 
@@ -101,7 +116,7 @@ class DoctorOptions:
     format: str
 
 
-Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions
+Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions | ValidateOptions
 """What a command line may ask for."""
 
 
@@ -115,6 +130,12 @@ def duration_s(text: str) -> float:
     """The length of a run."""
     why = "later the counter outgrows the numbers that JSON holds exactly"
     return _within(text, WINDOW_MIN_S, DURATION_MAX_S, why)
+
+
+def validate_s(text: str) -> float:
+    """The length of a validation."""
+    why = "a shorter one has too little to judge, a longer one fills the memory"
+    return _within(text, VALIDATE_MIN_S, VALIDATE_MAX_S, why)
 
 
 def number(least: float, most: float) -> Callable[[str], float]:

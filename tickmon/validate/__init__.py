@@ -1,0 +1,1 @@
+"""How far the reading can be trusted: judgements on data (pure functions), and the run that gathers it."""

@@ -1,0 +1,122 @@
+"""Judges readings by what the kernel counted meanwhile: bounds, which every user can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tickmon.analysis.check import timer_count
+from tickmon.analysis.readings import Analysis
+from tickmon.units import count_text
+from tickmon.validate.findings import Finding, Outcome, unjudged
+
+_PART = "counters"
+
+
+def slack(count: int, *, windows: int) -> int:
+    """So many a count of the kernel's may differ: it is read a little before or after a window's end.
+
+    As the check of the ticks has it, max(2, 0.2 %), and one at each cut.
+    """
+    return max(2, count // 500) + windows
+
+
+def judge_counters(analyses: Sequence[Analysis]) -> tuple[Finding, ...]:
+    """The ticks and the switches in ``analyses``, against the kernel's own counts."""
+    return (_due(analyses), _timer(analyses), _switches(analyses), _placed(analyses))
+
+
+def _due(analyses: Sequence[Analysis]) -> Finding:
+    what = "ticks due by the kernel's clock, seen"
+    verdicts = {a.check.verdict for a in analyses}
+    expected = sum(a.check.expected or 0 for a in analyses)
+    seen = sum(a.check.seen or 0 for a in analyses)
+    if not expected or not verdicts <= {"ok", "missing", "extra"}:
+        reason = "when a tick is due is not known here, or the kernel stops the tick"
+        return unjudged(_PART, "ticks_due", what, reason)
+    missing = expected - seen
+    most = max(2, expected // 500)
+    ok = missing <= most and "extra" not in verdicts
+    return Finding(
+        part=_PART,
+        code="ticks_due",
+        what=what,
+        outcome=Outcome.PASS if ok else Outcome.FAIL,
+        n=expected,
+        result=count_text(seen),
+        value=seen / expected,
+        value_name="seen_share",
+        bound=f"≥ {count_text(expected - most)}",
+        reason="a train at the tick's own phase runs faster" if "extra" in verdicts else "",
+    )
+
+
+def _timer(analyses: Sequence[Analysis]) -> Finding:
+    what = "ticks seen, by the timer's interrupts"
+    counts = [timer_count(a.window.interrupts) for a in analyses]
+    known = [count for count, _ in counts if count is not None]
+    if len(known) < len(analyses) or not known:
+        return unjudged(_PART, "timer_row", what, "no row of /proc/interrupts counts this CPU's timer")
+    if any(a.check.seen is None for a in analyses):
+        return unjudged(_PART, "timer_row", what, "the ticks could not be told from the rest")
+    seen = sum(a.check.seen or 0 for a in analyses)
+    most = sum(known) + slack(sum(known), windows=len(analyses))
+    return Finding(
+        part=_PART,
+        code="timer_row",
+        what=what,
+        outcome=Outcome.PASS if seen <= most else Outcome.FAIL,
+        n=sum(known),
+        result=count_text(seen),
+        value=float(seen),
+        value_name="seen_count",
+        bound=f"≤ {count_text(most)}",
+        reason=f"row {counts[0][1]}; it counts every timer of this CPU",
+    )
+
+
+def _switches(analyses: Sequence[Analysis]) -> Finding:
+    what = "switches dated, of those counted"
+    if any(a.window.switches is None for a in analyses):
+        return unjudged(_PART, "switches", what, "this user may not date context switches (perf_event_open)")
+    if any(a.window.switch_count is None for a in analyses) or not analyses:
+        return unjudged(_PART, "switches", what, "the sampler's switches in /proc cannot be read")
+    dated = sum(a.switches.dated for a in analyses)
+    counted = sum(a.window.switch_count or 0 for a in analyses)
+    lost = sum(a.window.switches_lost for a in analyses)
+    most = slack(counted, windows=0) + lost
+    return Finding(
+        part=_PART,
+        code="switches",
+        what=what,
+        outcome=Outcome.PASS if abs(dated - counted) <= most else Outcome.FAIL,
+        n=counted,
+        result=count_text(dated),
+        value=float(dated - counted),
+        value_name="difference_count",
+        bound=f"± {count_text(most)}",
+        reason=f"the kernel dropped {count_text(lost)} records" if lost else "",
+    )
+
+
+def _placed(analyses: Sequence[Analysis]) -> Finding:
+    """Every moment at which the kernel took the CPU from the sampler must lie in a gap."""
+    what = "switches that lie in a gap"
+    dated = sum(a.switches.dated for a in analyses)
+    if dated < 20:
+        reason = f"only {dated} switches of the sampler were dated"
+        return unjudged(_PART, "switches_placed", what, reason)
+    if any(a.window.lost for a in analyses):
+        return unjudged(_PART, "switches_placed", what, "details of interruptions were lost")
+    placed = dated - sum(a.switches.unplaced for a in analyses)
+    least = dated - max(2, dated // 100)
+    return Finding(
+        part=_PART,
+        code="switches_placed",
+        what=what,
+        outcome=Outcome.PASS if placed >= least else Outcome.FAIL,
+        n=dated,
+        result=count_text(placed),
+        value=placed / dated,
+        value_name="placed_share",
+        bound=f"≥ {count_text(least)}",
+    )
