@@ -140,18 +140,25 @@ def test_points_without_any_width_have_no_slope() -> None:
 
 def test_ticks_and_switches_of_a_right_sampler_agree_with_the_kernels_counts() -> None:
     windows, _ = disturbed()
-    assert {f.outcome for f in judge_counters(read(windows))} == {Outcome.PASS}
+    assert {f.outcome for f in judge_counters([read(windows)])} == {Outcome.PASS}
 
 
 def test_switches_outside_gaps_fail() -> None:
     windows, _ = disturbed()
-    found = by_code(judge_counters(read(map(validation.drops_gaps, windows))))
+    found = by_code(judge_counters([read(map(validation.drops_gaps, windows))]))
     assert found["switches_placed"].outcome is Outcome.FAIL
 
 
 def test_missing_ticks_fail() -> None:
     analyses = read(simulate(Life(missing=range(20, 60)), ends_ns=(1e9, 2e9)))
-    assert by_code(judge_counters(analyses))["ticks_due"].outcome is Outcome.FAIL
+    assert by_code(judge_counters([analyses]))["ticks_due"].outcome is Outcome.FAIL
+
+
+def test_train_that_runs_faster_than_the_tick_fails_when_it_is_there_most_of_the_time() -> None:
+    analyses = three_windows()
+    often = [replace(a, check=replace(a.check, verdict="extra")) for a in analyses]
+    assert by_code(judge_counters([often]))["ticks_due"].outcome is Outcome.FAIL
+    assert by_code(judge_counters([[*analyses, often[0]]]))["ticks_due"].outcome is Outcome.PASS
 
 
 def test_more_ticks_than_timer_interrupts_fail() -> None:
@@ -161,20 +168,20 @@ def test_more_ticks_than_timer_interrupts_fail() -> None:
         )
         for a in three_windows()
     ]
-    assert by_code(judge_counters(analyses))["timer_row"].outcome is Outcome.FAIL
+    assert by_code(judge_counters([analyses]))["timer_row"].outcome is Outcome.FAIL
 
 
 def test_switches_that_were_counted_and_not_dated_fail() -> None:
     windows, _ = disturbed()
     analyses = [
-        replace(a, window=replace(a.window, switch_count=(a.window.switch_count or 0) + 5))
+        replace(a, window=replace(a.window, switch_count=(a.window.switch_count or 0) + 10))
         for a in read(windows)
     ]
-    assert by_code(judge_counters(analyses))["switches"].outcome is Outcome.FAIL
+    assert by_code(judge_counters([analyses]))["switches"].outcome is Outcome.FAIL
 
 
 def test_what_was_not_measured_is_not_judged_by_counters() -> None:
-    found = by_code(judge_counters([replace(quiet_window(), window=simulate(dated=False)[0])]))
+    found = by_code(judge_counters([[replace(quiet_window(), window=simulate(dated=False)[0])]]))
     assert found["switches"].outcome is Outcome.UNJUDGED
     assert found["switches_placed"].outcome is Outcome.UNJUDGED
     assert found["ticks_due"].outcome is Outcome.UNJUDGED

@@ -55,7 +55,7 @@ def judge(gathered: Gathered) -> tuple[Finding, ...]:
     windows = [analysis.window for analysis in gathered.disturbed]
     return (
         *judge_trace(gathered.traced),
-        *judge_counters((*gathered.quiet, *gathered.disturbed)),
+        *judge_counters((gathered.quiet, gathered.disturbed)),
         *judge_injections(see(windows, gathered.injected), tsc_hz=gathered.disturbed[-1].tsc_hz),
         *judge_repeats(gathered.quiet),
         judge_baseline(gathered.loop),
