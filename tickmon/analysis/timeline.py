@@ -108,4 +108,4 @@ def _away_between_cycles(window: Window, *, least_cycles: float) -> NDArray[np.i
     until_cycles = np.append(details["start_cycles"], window.end_cycles)
     lengths_cycles = until_cycles - from_cycles
     away = lengths_cycles >= np.median(lengths_cycles) + max(least_cycles, window.segment.step_cycles)
-    return np.column_stack([from_cycles, until_cycles])[away]
+    return np.column_stack([from_cycles[away], until_cycles[away]])
