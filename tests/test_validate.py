@@ -236,6 +236,19 @@ def test_ticks_that_were_put_elsewhere_fail_against_the_trace() -> None:
     assert found["recall"].outcome is Outcome.FAIL
 
 
+def test_ticks_that_the_kernel_skipped_are_told_apart() -> None:
+    analyses = []
+    for analysis in validation.traced():
+        trace = analysis.window.trace
+        assert trace is not None
+        # Ten of the 250 in each second, one after the other.
+        kept = trace.events[np.arange(len(trace.events)) // 3 % 250 >= 10]
+        analyses.append(replace(analysis, window=replace(analysis.window, trace=replace(trace, events=kept))))
+    precision = by_code(judge_trace(analyses))["precision"]
+    assert precision.outcome is Outcome.PASS
+    assert "that the kernel itself skipped" in precision.reason
+
+
 def test_gap_shorter_than_its_tick_fails_against_the_trace() -> None:
     analyses = []
     for analysis in validation.traced():
