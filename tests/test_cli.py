@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,12 @@ def test_settings_of_both_methods_may_be_given_to_the_screen_which_switches_betw
             (f"sample --threshold-ns={value}", f"--threshold-ns: '{value}' is no number from 1 to")
             for value in ("0", "-5", "nan", "inf", "ten", "2e9")
         ),
+        ("sample --duration=١", "is no duration"),
+        ("sample --hz=١٢٠", "is no number from 10 to 10,000"),
+        ("sample --tsc-hz 5", "'5' is no number from 1,000,000 to 100,000,000,000"),
+        ("sample --output=", "--output: it names no file"),
+        ("sample --force", "--force goes with --output"),
+        ("watch --cpu 4095", "4095"),
         ("sample --hz 0", "--hz: '0' is no number from 10 to 10,000"),
         ("sample --tsc-hz nan", "--tsc-hz: 'nan' is no number"),
         *(
@@ -168,6 +175,23 @@ def test_wrong_usage_is_one_clear_line_and_exit_code_2(
     assert re.fullmatch(r"tickmon: [^\n]+\n", err)
     assert re.search(words, err)
     assert os.sched_getaffinity(0) == affinity
+
+
+def test_where_no_thread_may_be_started_that_is_one_clear_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    affinity = os.sched_getaffinity(0)
+    try:
+        assert main(["sample", "--cpu", str(spare_cpu()), "--duration", "1"]) == 1
+    finally:
+        os.sched_setaffinity(0, affinity)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"tickmon: no more threads may be started [^\n]+\n", err)
 
 
 def test_offline_and_foreign_cpus_are_named(capsys: pytest.CaptureFixture[str]) -> None:

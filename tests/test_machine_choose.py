@@ -143,6 +143,11 @@ def test_one_usable_cpu_stays_free_where_that_is_asked() -> None:
         check_cpus(cpus, (0, 1), keep_one_free=True)
 
 
+def test_where_one_cpu_is_all_there_is_naming_it_says_what_to_do() -> None:
+    with pytest.raises(UsageError, match="tickmon watch --cpu 0 measures it all the same"):
+        check_cpus(make_cpus("0"), (0,), keep_one_free=True)
+
+
 @pytest.mark.parametrize(
     ("cpus", "sampled", "home", "warning"),
     [

@@ -325,7 +325,7 @@ def _add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        type=Path,
+        type=_checked(options.output_path),
         help="write there, not to standard output; .json, .jsonl or .csv decides the format, .gz packs",
     )
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
@@ -412,6 +412,8 @@ def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:
             raise UsageError(f"{name} goes with --method loop")
     if arguments.threshold_ns is not None and loop:
         raise UsageError("--threshold-ns goes with --method gap: the loop method has no threshold")
+    if arguments.force and arguments.output is None:
+        raise UsageError("--force goes with --output")
     form = options.format_for(arguments.format, arguments.output)
     if form == "seed" and not loop:
         raise UsageError("--format seed goes with --method loop")

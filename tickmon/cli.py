@@ -33,6 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TickmonError as error:
         code = error.exit_code
         say(str(error))
+    except RuntimeError as error:
+        # What Python says of a thread that the kernel refuses, wherever one was to start.
+        if "can't start new thread" not in str(error):
+            raise
+        code = TickmonError.exit_code
+        say("no more threads may be started here (ulimit -u, or the pids limit of this cgroup): raise it")
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -100,8 +106,11 @@ def _watch(asked: WatchOptions) -> int:
     from tickmon.ready import get_ready
     from tickmon.tui.terminal import check_terminal
 
-    check_terminal()
+    if asked.measure.cpus is None:
+        # Before anybody looks round for an idle one.
+        check_terminal()
     ready = get_ready(asked.measure, all_at_once=False)
+    check_terminal()
     from tickmon.watch import watch
 
     return watch(asked, ready)

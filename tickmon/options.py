@@ -143,11 +143,11 @@ def number(least: float, most: float) -> Callable[[str], float]:
 
     def parse(text: str) -> float:
         try:
-            value = float(text)
+            value = float(text) if text.isascii() else math.nan
         except ValueError:
             value = math.nan
         if not least <= value <= most:
-            raise UsageError(f"{text!r} is no number from {least:,.10g} to {most:,.10g}")
+            raise UsageError(f"{text!r} is no number from {_count(least)} to {_count(most)}")
         return value
 
     return parse
@@ -164,6 +164,13 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
+def output_path(text: str) -> Path:
+    """Where to write."""
+    if not text:
+        raise UsageError("it names no file")
+    return Path(text)
+
+
 def format_for(given: str | None, output: Path | None) -> str:
     """The format that was asked for by option or by the file's name; UsageError when they contradict."""
     name = output.name.removesuffix(".gz") if output else ""
@@ -178,6 +185,10 @@ def _within(text: str, least_s: float, most_s: float, why: str) -> float:
     if not least_s <= seconds <= most_s:
         raise UsageError(f"{text!r} is not within {_text(least_s)} and {_text(most_s)}: {why}")
     return seconds
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
 
 
 def _text(seconds: float) -> str:

@@ -83,9 +83,16 @@ class Run:
 
     def stop(self) -> None:
         """Ends all samplers at once and waits for them. May be called twice."""
-        threads = [threading.Thread(target=source.stop) for source in self._sources.values()]
-        for thread in threads:
-            thread.start()
+        threads = []
+        for source in self._sources.values():
+            thread = threading.Thread(target=source.stop)
+            try:
+                thread.start()
+            except RuntimeError:
+                # No more threads may be started: then one after the other.
+                source.stop()
+            else:
+                threads.append(thread)
         for thread in threads:
             thread.join()
 

@@ -10,7 +10,7 @@ from tickmon.errors import UsageError
 NS_PER_S = 1_000_000_000
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhd]?)\s*")
+_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhd]?)\s*", re.ASCII)
 
 
 def cycles_to_ns(cycles: float, tsc_hz: float) -> float:

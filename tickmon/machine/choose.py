@@ -29,10 +29,7 @@ def default_cpu(cpus: Cpus, look: Callable[[Collection[int]], Mapping[int, CpuUs
     """
     if len(cpus.usable) == 1:
         (only,) = cpus.usable
-        raise TickmonError(
-            f"only CPU {only} can be used here, and tickmon itself needs one: "
-            f"tickmon watch --cpu {only} measures it all the same"
-        )
+        raise TickmonError(only_cpu_text(only))
     uses = look(sorted(_candidates(cpus)))
     idle = [cpu for cpu, use in uses.items() if use.idle]
     if not idle:
@@ -46,6 +43,14 @@ def default_cpu(cpus: Cpus, look: Callable[[Collection[int]], Mapping[int, CpuUs
         return Choice(cpu=cpu, reason="the highest idle CPU")
     words = [word for word, of in (("isolated", cpus.isolated), ("nohz_full", cpus.nohz_full)) if cpu in of]
     return Choice(cpu=cpu, reason=f"{', '.join(words)} and idle")
+
+
+def only_cpu_text(only: int) -> str:
+    """What there is to do where one CPU is all there is."""
+    return (
+        f"only CPU {only} can be used here, and tickmon itself needs one: "
+        f"tickmon watch --cpu {only} measures it all the same"
+    )
 
 
 def check_cpus(cpus: Cpus, asked: Collection[int], *, keep_one_free: bool = False) -> None:
@@ -65,6 +70,9 @@ def check_cpus(cpus: Cpus, asked: Collection[int], *, keep_one_free: bool = Fals
             raise UsageError(
                 f"CPU {cpu} is outside the cpuset that this process runs in, which holds {usable}"
             )
+    if keep_one_free and len(cpus.usable) == 1:
+        (only,) = cpus.usable
+        raise UsageError(only_cpu_text(only))
     if keep_one_free and cpus.usable <= set(asked):
         raise UsageError(
             f"one of {cpus_text(cpus.usable)} must stay free for tickmon itself: leave one out of --cpu"

@@ -73,8 +73,9 @@ class Collector:
     def start(self, on_event: Callable[[Event], None]) -> None:
         """Starts the thread; whatever goes wrong later comes as ``Ended``."""
         name = f"collect-{self._settings.cpu}"
-        self._thread = threading.Thread(target=self._run, args=(on_event,), name=name, daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, args=(on_event,), name=name, daemon=True)
+        thread.start()
+        self._thread = thread
 
     def stop(self) -> None:
         """Ends the sampler and waits for the thread. What is measured of the open window is handed on."""

@@ -86,6 +86,11 @@ class TerminalDriver(LinuxDriver):
         self.write("\x1b[2J")
         super().stop_application_mode()
 
+    def close(self) -> None:
+        """Ends the thread that writes, if it could be started."""
+        if self._writer_thread is not None and self._writer_thread.ident is not None:
+            super().close()
+
     def suspend(self) -> None:
         """Stops the whole process group as Ctrl-Z does in a shell; returns when it goes on.
 

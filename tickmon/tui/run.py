@@ -25,6 +25,9 @@ def run_screen(app: TickmonApp) -> int:
     if guard.signal is not None:
         return 128 + guard.signal
     if app.fault is not None:
+        if "can't start new thread" in str(app.fault):
+            # No fault of its own; Textual wraps it when a worker's thread is concerned.
+            raise RuntimeError(str(app.fault)) from app.fault
         raise TickmonError(_fault_text(app.fault)) from app.fault
     return code or 0
 

@@ -117,7 +117,7 @@ class CpuList(Screen[int | None]):
 
     def _fill_typed(self) -> None:
         """A number that was typed in full is chosen."""
-        typed = int(self._typed) if self._typed.isdecimal() else None
+        typed = int(self._typed) if self._typed.isascii() and self._typed.isdecimal() else None
         chosen = typed if typed in self._order else None
         if chosen is None and self.query_one(OptionList).highlighted is None:
             chosen = self._measured()
