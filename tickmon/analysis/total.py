@@ -87,15 +87,12 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     trains, renamed = joined_trains(before, after, window)
     renamed_before = renamed_sources(before.sources, renamed)
     sources, places = joined_sources((*renamed_before, *after.sources), baseline_cycles)
-    shifted = (
-        replace(
-            worst,
-            start_cycles=None if worst.start_cycles is None else worst.start_cycles + shift_cycles,
-            source=None if worst.source is None else worst.source + len(before.sources),
-        )
-        for worst in after.worst
-    )
-    worst = sorted((*before.worst, *shifted), key=lambda one: -one.gap_cycles)[:WORST]
+    # Only those that stay among the worst are looked at more closely.
+    longest = sorted(
+        ((worst, part is after) for part in (before, after) for worst in part.worst),
+        key=lambda one: -one[0].gap_cycles,
+    )[:WORST]
+    worst = [_moved(one, shift_cycles, len(before.sources)) if is_later else one for one, is_later in longest]
     verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
     doubtful = [verdict for verdict in verdicts if verdict.holds is False]
     joined = Analysis(
@@ -246,8 +243,18 @@ def _joined_traced(before: TraceCounts | None, after: TraceCounts | None) -> Tra
     )
 
 
+def _moved(worst: Worst, by_cycles: int, by_sources: int) -> Worst:
+    return replace(
+        worst,
+        start_cycles=None if worst.start_cycles is None else worst.start_cycles + by_cycles,
+        source=None if worst.source is None else worst.source + by_sources,
+    )
+
+
 def _placed(worst: Iterable[Worst], places: Sequence[int]) -> Iterator[Worst]:
-    return (replace(one, source=None if one.source is None else places[one.source]) for one in worst)
+    for one in worst:
+        place = None if one.source is None else places[one.source]
+        yield one if place == one.source else replace(one, source=place)
 
 
 def _finished(analysis: Analysis) -> Analysis:

@@ -152,11 +152,15 @@ class Members:
 
     def parts(self, name: str, most: int = 100_000) -> Iterator[Members]:
         """A list of objects; null is an empty one."""
+        where = f"{self._where}{name}[]"
+        return (Members(value, where) for value in self.values(name, most))
+
+    def values(self, name: str, most: int) -> list[object]:
+        """A list of anything; null is an empty one."""
         values = self._list(name)
         if len(values) > most:
             raise self._bad(name, f"a list of at most {most:,}")
-        where = f"{self._where}{name}[]"
-        return (Members(value, where) for value in values)
+        return values
 
     def whole_numbers(self, name: str, *, least: int = 0, most: int = MOST) -> NDArray[np.int64]:
         """A list of whole numbers between the limits, shape ``(n,)``."""

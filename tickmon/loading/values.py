@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +25,7 @@ from tickmon.analysis.readings import (
 from tickmon.analysis.spread import Said, Spread, gap_sum_cycles
 from tickmon.analysis.total import Summary
 from tickmon.formats.lines import CLOCKS, Header
-from tickmon.loading.members import BadMemberError, Members
+from tickmon.loading.members import MOST, BadMemberError, Members
 from tickmon.machine.host import Host
 from tickmon.units import tick_period_ns
 from tickmon.windows import (
@@ -50,6 +53,11 @@ PARTS_MOST = 1000
 _HZ_LEAST, _HZ_MOST = 1e-3, 1e12
 _BASES = ("kernel", "option", "measured")
 _VERDICTS = ("ok", "missing", "extra", "stopped", "unknown")
+_WHEN = re.compile(
+    r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{6}Z", re.ASCII
+)
+"""Times that are certainly ones, as they are written; any other is looked at more closely."""
+
 _NO_INTS = np.zeros(0, np.int32)
 
 
@@ -165,7 +173,7 @@ def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
-        worst=tuple(_worst(part, window, len(sources)) for part in line.parts("worst", PARTS_MOST)),
+        worst=_all_worst(line, window, len(sources)),
         warnings=window.warnings,
         traced=_traced(line.part_or_none("trace")),
     )
@@ -386,6 +394,38 @@ def _counters(part: Members | None) -> Counters | None:
         else tuple(
             SoftirqCount(name=one.text("name", NAME_LIMIT), count=one.whole("count")) for one in softirqs
         ),
+    )
+
+
+def _all_worst(line: Members, window: Window, sources: int) -> tuple[Worst, ...]:
+    """There are a hundred in every window, so members that are as always are looked at only once."""
+    return tuple(
+        Worst(
+            start_cycles=values["start_cycles"],
+            gap_cycles=values["gap_cycles"],
+            source=values["source"],
+            at=datetime.fromisoformat(values["at"]),
+            causes=None,
+        )
+        if _is_plain(values, sources)
+        else _worst(Members(values, "worst[]"), window, sources)
+        for values in cast("list[Any]", line.values("worst", PARTS_MOST))
+    )
+
+
+def _is_plain(values: Any, sources: int) -> bool:
+    """Whether it holds just whole numbers within bounds, and the time as it is written."""
+    return (
+        type(values) is dict
+        and type(start := values.get("start_cycles")) is int
+        and type(gap := values.get("gap_cycles")) is int
+        and type(source := values.get("source")) is int
+        and -MOST <= start <= MOST
+        and 0 <= gap <= MOST
+        and 0 <= source < sources
+        and type(at := values.get("at")) is str
+        and _WHEN.fullmatch(at) is not None
+        and values.get("causes") is None
     )
 
 
