@@ -92,11 +92,12 @@ def plan_injections(
 ) -> NDArray[np.void]:
     """Injections (dtype PLANNED) for ``duration_s``: at random times, a share of no length.
 
-    The lengths of the others are spread evenly over their logarithm from LEAST_NS to ``most_ns``: as many
-    short ones as long ones.
+    Half of the others are spread evenly over the logarithm from LEAST_NS to ``most_ns``, as many short ones
+    as long ones; the other half lie below ``most_ns``, where they tell most of the slope.
     """
     count = min(MOST, math.ceil(duration_s * 1e9 / _SLEEP_NS[0]))
     spin_ns = np.exp(rng.uniform(math.log(LEAST_NS), math.log(most_ns), count))
+    spin_ns = np.where(rng.random(count) < 0.5, spin_ns, rng.uniform(most_ns / 2, most_ns, count))
     spin_ns[rng.random(count) < _EMPTY_SHARE] = 0
     plan = np.zeros(count, PLANNED)
     plan["sleep_ns"] = rng.integers(*_SLEEP_NS, count)
