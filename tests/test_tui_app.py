@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from textual.command import CommandPalette
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 
 from tests.desk import Desk, on_screen
 from tests.scripted import as_of_now, early_look, scripted_cpus, scripted_windows
 from tickmon.errors import TickmonError
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
-from tickmon.tui.screens.help import Help
+from tickmon.tui.screens.help import Help, keys_page
 from tickmon.tui.screens.main import MainScreen
 from tickmon.tui.screens.question import Question
 from tickmon.tui.widgets.panel import Panel
@@ -648,3 +648,37 @@ def test_pages_of_a_list_can_be_turned_before_there_are_any(opens: str) -> None:
         assert at.app.screen is not at.app.main
 
     turning()
+
+
+@on_screen()
+async def test_only_the_newest_notice_is_shown(at: Desk) -> None:
+    await at.windows(1)
+    for _ in range(6):
+        await at.press("s")
+    await at.until(lambda: len(at.saved) == 6)
+    await at.until(lambda: len(at.app._notifications) == 1)
+
+
+@on_screen()
+async def test_the_number_of_a_cpu_whose_sampler_has_ended_starts_it_again(at: Desk) -> None:
+    await at.windows(1)
+    await at.hand_on(Ended(error="the sampler on CPU 3 was killed"))
+    await at.press("3")
+    await at.opened(2)
+    assert at.source.settings.cpu == 3
+
+
+@pytest.mark.parametrize("key", ["pagedown", "pageup", "down", "up", "left"])
+def test_keys_that_move_turn_the_pages_of_the_help(key: str) -> None:
+    @on_screen()
+    async def turned(at: Desk) -> None:
+        await at.press("question_mark")
+        await at.press(key)
+        await at.pilot.pause()
+        assert "page 2 of 2" in str(at.app.screen.query_one("#list-title", Static).render())
+
+    turned()
+
+
+def test_every_line_of_the_keys_page_fits_80_columns() -> None:
+    assert max(len(line) for line in keys_page().plain.splitlines()) < 80

@@ -68,7 +68,7 @@ ACTIONS = (
         keys="s",
         shown="s",
         word="save",
-        sentence="snapshot: save the window on show with every interruption, and a summary",
+        sentence="snapshot: the window on show with every interruption, and a summary",
         rank=1,
     ),
     Action(
@@ -113,7 +113,7 @@ ACTIONS = (
         keys="k",
         shown="k",
         word="trace",
-        sentence="kernel trace on and off: names what interrupts, costs time, needs root",
+        sentence="kernel trace on and off: names what interrupts, needs root",
         rank=4,
     ),
     Action(
@@ -140,7 +140,7 @@ ACTIONS = (
         keys="d",
         shown="d",
         word="doctor",
-        sentence="what of this machine helps or hurts the measurement, and what to change",
+        sentence="what of this machine helps or hurts, and what to change",
         rank=3,
     ),
     Action(

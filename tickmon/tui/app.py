@@ -17,6 +17,7 @@ from rich.console import RenderableType
 from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from tickmon.analysis.readings import Analysis
@@ -259,7 +260,9 @@ class TickmonApp(App[int]):
         """Straight to a CPU, or into the list with the digit typed."""
         order = self.session.order
         few = len(order) <= _FEW_CPUS
-        if digit in order and few:
+        if digit == self.session.settings.cpu and few and self.session.ended is not None:
+            self.action_restart()
+        elif digit in order and few:
             self.choose_cpu(digit)
         elif any(str(cpu).startswith(str(digit)) for cpu in order):
             self.action_cpus(str(digit))
@@ -393,6 +396,19 @@ class TickmonApp(App[int]):
         """Every action by name."""
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """One notice at a time: each of several would hide more of what is shown."""
+        self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette holds every action of ours, and nothing else."""

@@ -74,7 +74,12 @@ class Help(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "back", show=False),
-        Binding("question_mark,h,f1,tab,space,left,right", "turn", "other page", show=False),
+        Binding(
+            "question_mark,h,f1,tab,space,left,right,up,down,pageup,pagedown",
+            "turn",
+            "other page",
+            show=False,
+        ),
     ]
 
     def __init__(self) -> None:
