@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.readings import Analysis
-from tickmon.units import count_text, cycles_to_ns, duration_text, significant
+from tickmon.units import count_text, cycles_to_ns, duration_text
 from tickmon.validate.findings import Finding, Outcome, unjudged
 from tickmon.windows import KernelEvent, Trace
 
@@ -33,8 +34,8 @@ _AT_WORK = (
 """While one of these happens the sampler does not run."""
 
 _EVENTS = "kernel events that lie in a gap"
-_PRECISION = "said to hold a tick, and does"
-_RECALL = "holds a tick, and is said to"
+_PRECISION = "said to hold a tick, does (precision)"
+_RECALL = "holds a tick, said to (recall)"
 _HANDLER = "a tick's gap holds its handler's time"
 
 
@@ -82,12 +83,13 @@ def _ticks(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> tuple[Findi
         lacking = "which timer is the tick's cannot be seen: the kernel's symbols cannot be read"
     elif any(trace.lost for trace in traces):
         lacking = "the kernel dropped records of its trace, ticks maybe among them"
-    elif any(a.check.seen is None for a in analyses):
+    elif any(a.check.seen is None or not a.check.hz for a in analyses):
         lacking = "no tick was told from the rest in some window"
     if lacking is not None:
         codes = (("precision", _PRECISION), ("recall", _RECALL), ("handler", _HANDLER))
         return tuple(unjudged(_PART, code, what, lacking) for code, what in codes)
     claimed = true = both = skipped = 0
+    due = _skipped_ticks(analyses, traces)
     gaps_ns: list[NDArray[np.floating]] = []
     handlers_ns: list[NDArray[np.floating]] = []
     for analysis, trace in zip(analyses, traces, strict=True):
@@ -95,7 +97,7 @@ def _ticks(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> tuple[Findi
         places = _place(analysis, trace, _at(trace, KernelEvent.TICK))
         holds = np.zeros(len(said), bool)
         holds[places[places >= 0]] = True
-        away = said & ~holds & _without_tick_near(analysis, trace)
+        away = said & ~holds & _holding(analysis, due)
         skipped += int(np.count_nonzero(away))
         claimed += int(np.count_nonzero(said & ~away))
         true += int(np.count_nonzero(holds))
@@ -116,33 +118,48 @@ def _share(code: str, what: str, right: int, n: int, *, skipped: int = 0) -> Fin
         return unjudged(_PART, code, what, "no tick came: the kernel may have stopped it")
     share = right / n
     # Two are what a run's ends may cost.
-    ok = n - right <= max(2, n * (1 - RIGHT_SHARE))
+    most = max(2, math.floor(n * (1 - RIGHT_SHARE)))
     return Finding(
         part=_PART,
         code=code,
         what=what,
-        outcome=Outcome.PASS if ok else Outcome.FAIL,
+        outcome=Outcome.PASS if n - right <= most else Outcome.FAIL,
         n=n,
-        result=significant(share, 5),
+        result=count_text(right),
         value=share,
         value_name="right_share",
-        bound=f"≥ {RIGHT_SHARE:g}",
+        bound=f"≥ {count_text(n - most)}",
         reason=f"in {count_text(skipped)} more a tick was due that the kernel itself skipped"
         if skipped
         else "",
     )
 
 
-def _without_tick_near(analysis: Analysis, trace: Trace) -> NDArray[np.bool_]:
-    """The details around which, half a period to either side, no tick came at all.
+def _skipped_ticks(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> NDArray[np.float64]:
+    """When a tick was due that the kernel itself left out, as absolute counter values, ascending.
 
     A kernel whose CPU was taken by its host for longer than a period goes on with the next tick that is due.
     """
-    half_cycles = round(analysis.tsc_hz / (analysis.check.hz or np.inf) / 2)
-    details, ticks = analysis.window.details, _at(trace, KernelEvent.TICK)
-    low = np.searchsorted(ticks, details["start_cycles"] - half_cycles)
-    high = np.searchsorted(ticks, details["start_cycles"] + details["gap_cycles"] + half_cycles)
-    return np.asarray(low == high)
+    origins = [analysis.window.segment.origin_cycles for analysis in analyses]
+    came = [_at(trace, KernelEvent.TICK) + origin for trace, origin in zip(traces, origins, strict=True)]
+    ticks = np.concatenate(came)
+    period = _period_cycles(analyses[0])
+    missing = np.rint(np.diff(ticks) / period).astype(np.int64) - 1
+    due = [ticks[i] + period * np.arange(1, missing[i] + 1) for i in np.flatnonzero(missing > 0)]
+    return np.concatenate([*due, np.zeros(0)])
+
+
+def _holding(analysis: Analysis, due: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The details that lie where one of ``due`` does: they are counted from ticks that may have been late."""
+    details, late = analysis.window.details, _period_cycles(analysis) / 8
+    starts = details["start_cycles"] + analysis.window.segment.origin_cycles
+    low = np.searchsorted(due, starts - late)
+    high = np.searchsorted(due, starts + details["gap_cycles"] + late)
+    return np.asarray(high > low)
+
+
+def _period_cycles(analysis: Analysis) -> float:
+    return analysis.tsc_hz / (analysis.check.hz or math.nan)
 
 
 def _cost(gaps_ns: NDArray[np.floating], handlers_ns: NDArray[np.floating]) -> Finding:
