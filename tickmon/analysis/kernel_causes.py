@@ -29,7 +29,8 @@ OTHERS = {
 """What stands for the rarest of a kind where there are too many to tell apart."""
 
 MANY = 24
-"""So many sources of one window are told apart: any number of tasks may take turns on a CPU."""
+"""So many tasks of one window are told apart, for any number of them may take turns on a CPU; and twice as many
+other causes, of which a kernel has few."""
 
 _PARTS = 8
 """So many causes of one interruption are named; a long one may hold hundreds."""
@@ -167,7 +168,9 @@ def _few(
     often: Counter[tuple[str, str]] = Counter()
     for pair, count in zip(named, np.bincount(cause, minlength=len(named)).tolist(), strict=True):
         often[pair] += count
-    kept = {pair for pair, _ in often.most_common(MANY)}
+    ranked = [pair for pair, _ in often.most_common()]
+    tasks = [pair for pair in ranked if pair[0] == "preemption"]
+    kept = {*tasks[:MANY], *[pair for pair in ranked if pair[0] != "preemption"][: 2 * MANY]}
     called = [pair if pair in kept else (pair[0], OTHERS.get(pair[0], pair[1])) for pair in named]
     places = {pair: place for place, pair in enumerate(dict.fromkeys(called))}
     return KernelCauses(
