@@ -184,7 +184,11 @@ def test_very_many_tasks_become_few_sources_in_a_window_and_in_a_run() -> None:
 
 def test_a_rare_interrupt_keeps_its_name_among_very_many_tasks() -> None:
     details = [(1_000 + 100_000 * n, 50_000) for n in range(60)]
-    events = [e for n, (start, _) in enumerate(details) for e in preemption(start + 100, 40_000, f"task-{n}")]
+    events = [
+        event
+        for n, (start, _) in enumerate(details)
+        for event in preemption(start + 100, 40_000, *[f"task-{n}"] * 2)
+    ]
     analysis = traced([*details, (7_000_000, 5_000)], *events, (7_000_100, E.VECTOR_ENTRY, "irq_work"))
     assert kinds(analysis)["irq work IPI"] == "ipi"
 

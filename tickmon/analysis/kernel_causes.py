@@ -29,8 +29,8 @@ OTHERS = {
 """What stands for the rarest of a kind where there are too many to tell apart."""
 
 MANY = 24
-"""So many tasks of one window are told apart, for any number of them may take turns on a CPU; and twice as many
-other causes, of which a kernel has few."""
+"""So many tasks of one window are told apart, for any number of them may take turns on a CPU; and twice as
+many other causes, of which a kernel has few."""
 
 _PARTS = 8
 """So many causes of one interruption are named; a long one may hold hundreds."""
