@@ -8,6 +8,7 @@ import queue
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -248,13 +249,44 @@ def test_refusal_says_what_would_help(error: int, advice: str, monkeypatch: pyte
 
 
 class _Refusing:
-    """The library on a kernel that refuses perf events."""
+    """The library on a kernel that refuses trace points; page faults may be open to all."""
 
-    def __init__(self, error: int) -> None:
+    def __init__(self, error: int, *, faults: bool = False) -> None:
         self._error = error
+        self._faults = faults
 
     def __getattr__(self, name: str) -> object:
-        return (lambda *_arguments: -self._error) if name == "tm_trace_open" else getattr(lib, name)
+        return self._open if name == "tm_trace_open" else getattr(lib, name)
+
+    def _open(self, cpu: int, points: Any, count: int, result: Any) -> int:
+        if not self._faults:
+            return -self._error
+        for place in range(1, count):
+            points[place].error = -self._error
+        return int(lib.tm_trace_open(cpu, points, 1, result))
+
+
+def test_page_faults_alone_are_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_trace()
+    monkeypatch.setattr(trace_module, "lib", _Refusing(errno.EPERM, faults=True))
+    before = sorted(os.listdir("/proc/self/fd"))
+    with tracing(min(os.sched_getaffinity(0))) as (tracer, (warning,)):
+        assert tracer is None
+        assert "perf_event_paranoid" in warning.message
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_unreadable_symbols_are_told_and_the_rest_is_traced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    need_trace()
+    monkeypatch.setattr(trace_module, "Symbols", lambda: Symbols(tmp_path / "none"))
+    with tracing(min(os.sched_getaffinity(0))) as (tracer, (warning,)):
+        assert warning.code == "no_symbols"
+        assert "CAP_SYSLOG" in warning.message
+        assert tracer is not None
+        assert KernelEvent.TICK not in tracer.events_known
+        assert KernelEvent.TIMER in tracer.events_known
 
 
 def test_what_the_kernel_did_lies_in_gaps_that_the_sampler_saw() -> None:

@@ -169,6 +169,11 @@ class Tracer:
         if error < 0:
             raise TraceError(_refusal(-error))
         self._handle: Any = result[0]
+        refusals = [-native.error for native, point in zip(asked, points, strict=True) if point.id]
+        if all(refusals):
+            # Page faults alone can be had with fewer rights, and name next to nothing.
+            self.close()
+            raise TraceError(_refusal(refusals[0]))
         self._room = np.zeros(_ROOM, RECORD)
         self._decoder = Decoder(points, symbols, opened=[native.error == 0 for native in asked])
 
@@ -178,6 +183,10 @@ class Tracer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends it; once."""
         handle, self._handle = self._handle, None
         check(lib.tm_trace_close(handle), "cannot close the kernel's trace")
 
@@ -204,7 +213,11 @@ def tracing(
 ) -> Iterator[tuple[Tracer | None, tuple[ReadingWarning, ...]]]:
     """Has ``cpu`` traced as far as that is permitted; what is not is said in the warnings, one line each."""
     try:
-        with _tracefs(root) as tracefs, Tracer(cpu, find_points(tracefs), Symbols()) as tracer:
+        with _tracefs(root) as tracefs:
+            points = find_points(tracefs)
+        if not any(point.id for point in points):
+            raise TraceError("the kernel describes no trace points that are known here (lockdown?)")
+        with Tracer(cpu, points, Symbols()) as tracer:
             yield tracer, _caveats(tracer)
     except TraceError as refused:
         yield None, (ReadingWarning(code="not_traced", message=f"not traced: {refused}"),)

@@ -14,16 +14,17 @@ from tickmon.windows import TRACED, Trace
 
 
 class TraceCut:
-    """Holds the events that no window has yet."""
+    """Holds the events that no window has yet, by the kernel's clock."""
 
     def __init__(self) -> None:
         self._waiting: list[Trace] = []
         self._lost: list[tuple[int, int]] = []
 
-    def add(self, batch: TraceBatch, line: ClockLine) -> None:
-        """Events by the kernel's clock, and the line from that to the counter."""
+    def add(self, batch: TraceBatch) -> None:
+        """What the kernel has written down since the last time."""
         events = np.zeros(len(batch.events), TRACED)
-        events["at_cycles"] = line.cycles_at(batch.events["raw_ns"])
+        # Cycles once they are taken.
+        events["at_cycles"] = batch.events["raw_ns"]
         events["event"], events["name"] = batch.events["event"], batch.events["name"]
         self._waiting.append(
             Trace(
@@ -31,28 +32,24 @@ class TraceCut:
                 names=batch.names,
                 lost=0,
                 events_known=batch.events_known,
-                uncertain_cycles=line.uncertain_cycles,
+                uncertain_cycles=0,
             )
         )
-        told = line.cycles_at(np.array([raw_ns for raw_ns, _count in batch.lost], np.int64))
-        self._lost += zip(told.tolist(), (count for _raw_ns, count in batch.lost), strict=True)
+        self._lost += batch.lost
 
-    def take(self, start_cycles: int, end_cycles: int) -> Trace:
+    def take(self, line: ClockLine, start_cycles: int, end_cycles: int) -> Trace:
         """The trace of ``[start_cycles, end_cycles)``; what came before is nobody's."""
         whole = join_traces(self._waiting)
         # An event that interrupts the writing of another comes first in the log, and is the younger one.
         events = whole.events[np.argsort(whole.events["at_cycles"], kind="stable")]
-        start, end = np.searchsorted(events["at_cycles"], (start_cycles, end_cycles))
-        self._waiting = [replace(_only(whole, events[end:]), uncertain_cycles=0)]
-        lost = sum(count for at, count in self._lost if at < end_cycles)
-        self._lost = [(at, count) for at, count in self._lost if at >= end_cycles]
-        return replace(_only(whole, events[start:end]), lost=lost)
-
-    def shift(self, cycles: int) -> None:
-        """The origin is so many cycles later now."""
-        for trace in self._waiting:
-            trace.events["at_cycles"] -= cycles
-        self._lost = [(at - cycles, count) for at, count in self._lost]
+        at = line.cycles_at(events["at_cycles"])
+        start, end = np.searchsorted(at, (start_cycles, end_cycles))
+        self._waiting = [_only(whole, events[end:])]
+        events["at_cycles"] = at
+        told = line.cycles_at(np.array([raw_ns for raw_ns, _count in self._lost], np.int64)) < end_cycles
+        lost = sum(count for (_raw_ns, count), taken in zip(self._lost, told, strict=True) if taken)
+        self._lost = [entry for entry, taken in zip(self._lost, told, strict=True) if not taken]
+        return replace(_only(whole, events[start:end]), lost=lost, uncertain_cycles=line.uncertain_cycles)
 
 
 def _only(trace: Trace, events: NDArray[np.void]) -> Trace:

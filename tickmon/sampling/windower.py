@@ -104,12 +104,9 @@ class Windower:
         self._kept_off.append(("stopped", at_cycles, at_cycles + 1))
 
     def add_trace(self, batch: TraceBatch) -> None:
-        """What the kernel traced, all of it: windows have a trace from now on.
-
-        The clocks must have been read since.
-        """
+        """What the kernel traced, all of it: windows have a trace from now on."""
         self._trace = self._trace or TraceCut()
-        self._trace.add(batch, line_of(self._clocks, origin_cycles=self.segment.origin_cycles))
+        self._trace.add(batch)
 
     def add_piece(
         self,
@@ -149,7 +146,7 @@ class Windower:
             excluded=tuple(replace(e, start_cycles=e.start_cycles - origin) for e in raw.exclusions),
             excluded_count=raw.exclusion_count,
             switches_lost=self._switches_lost,
-            trace=self._take_trace(raw.start_cycles - origin, raw.end_cycles - origin),
+            trace=self._take_trace(clocks, raw.start_cycles - origin, raw.end_cycles - origin),
             warnings=tuple(warnings),
         )
         # Between CPUs whose counters are not in step the clocks cannot be compared at all.
@@ -187,8 +184,6 @@ class Windower:
         for switches in self._switches:
             switches["out_cycles"] -= shift
             switches["in_cycles"] -= shift
-        if self._trace is not None:
-            self._trace.shift(shift)
         self._kept_off = [(code, out - shift, back - shift) for code, out, back in self._kept_off]
         self.segment = segment
 
@@ -204,8 +199,11 @@ class Windower:
         self._switches = [waiting[~inside]]
         return waiting[inside]
 
-    def _take_trace(self, start_cycles: int, end_cycles: int) -> Trace | None:
-        return None if self._trace is None else self._trace.take(start_cycles, end_cycles)
+    def _take_trace(self, clocks: Sequence[ClockReading], start_cycles: int, end_cycles: int) -> Trace | None:
+        if self._trace is None:
+            return None
+        line = line_of(clocks, origin_cycles=self.segment.origin_cycles)
+        return self._trace.take(line, start_cycles, end_cycles)
 
     def _without_kept_off(self, piece: Window) -> Window:
         """``piece`` without the stretches in which the sampler was not meant to run: no switches."""
