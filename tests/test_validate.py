@@ -19,7 +19,7 @@ from tickmon.validate.injections import judge_injections, see
 from tickmon.validate.repeat import judge_repeats
 from tickmon.validate.slope import theil_sen
 from tickmon.validate.traced import judge_trace
-from tickmon.windows import KernelEvent
+from tickmon.windows import KernelEvent, ReadingWarning
 
 
 def judged(fault: Fault | None = None) -> dict[str, Finding]:
@@ -264,6 +264,12 @@ def test_reading_that_was_not_traced_says_what_that_needs() -> None:
     (finding,) = judge_trace(three_windows())
     assert finding.outcome is Outcome.UNJUDGED
     assert "needs root" in finding.reason
+    warning = ReadingWarning(code="not_traced", message="not traced: tracefs cannot be read; run it as root")
+    analyses = [
+        replace(a, window=replace(a.window, warnings=(*a.window.warnings, warning))) for a in three_windows()
+    ]
+    (finding,) = judge_trace(analyses)
+    assert finding.reason == "tracefs cannot be read; run it as root"
 
 
 def test_trace_without_symbols_cannot_judge_ticks() -> None:

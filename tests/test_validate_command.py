@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +19,7 @@ from tests.test_validate import judged
 from tickmon.arguments import parse
 from tickmon.errors import UsageError
 from tickmon.options import ValidateOptions
+from tickmon.sampling.sampler import EXECUTABLE
 from tickmon.validate.findings import unjudged, verdict_of
 from tickmon.validate.report import Conditions, validation_json, validation_text
 from tickmon.validate.run import LEAST_NS, MOST_NS, plan_injections
@@ -119,3 +123,24 @@ def test_ctrl_c_ends_it_and_both_its_processes() -> None:
     assert not out
     assert "Traceback" not in error
     assert not any(map(exists, pids))
+
+
+def test_ordinary_user_is_told_what_the_trace_needs_and_has_the_rest() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can become an ordinary user; as one, the short run above is this test")
+    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
+    try:
+        works = (
+            subprocess.run([sys.executable, "-c", "import tickmon.sampling.native"], **nobody).returncode == 0
+        )
+    except PermissionError:
+        works = False
+    if not (works and os.stat(EXECUTABLE).st_mode & 0o001):
+        pytest.skip("this Python, or tickmon, lies where an ordinary user cannot read it")
+    done = finished("validate", "--cpu", str(spare_cpu()), "--duration", "6", "--format", "json", **nobody)
+    value = json.loads(done.stdout)
+    check_json(value)
+    (trace,) = [check for check in value["checks"] if check["part"] == "trace"]
+    assert trace["outcome"] == "could not be judged"
+    assert "root" in trace["reason"]
+    assert done.returncode in (0, 1)

@@ -44,8 +44,8 @@ def judge_trace(analyses: Sequence[Analysis]) -> tuple[Finding, ...]:
     traces = [a.window.trace for a in analyses]
     known = [trace for trace in traces if trace is not None]
     if not analyses or len(known) < len(traces):
-        said = (w.message for a in analyses for w in a.window.warnings if w.code.startswith("trace"))
-        reason = next(said, NEEDS)
+        said = (w.message for a in analyses for w in a.window.warnings if w.code == "not_traced")
+        reason = next(said, f"not traced: {NEEDS}").removeprefix("not traced: ").rstrip(".")
         return (unjudged(_PART, "trace", "gaps and ticks", reason),)
     if any(a.window.lost for a in analyses):
         return (unjudged(_PART, "events", _EVENTS, "details of interruptions were lost"),)
