@@ -193,7 +193,7 @@ def test_windows_of_one_life_repeat_each_other() -> None:
 
 
 def test_every_other_window_counted_twice_does_not_repeat() -> None:
-    windows = simulate(Life(host_hz=999.98), ends_ns=[0.5e9 * (k + 1) for k in range(12)])
+    windows = simulate(Life(host_hz=999.98), ends_ns=[0.5e9 * (k + 1) for k in range(16)])
     analyses = read(windows)
     analyses = [
         replace(a, overhead_share=2 * a.overhead_share) if k % 2 else a for k, a in enumerate(analyses)

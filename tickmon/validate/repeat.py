@@ -18,8 +18,8 @@ HALVES_OFF = 0.1
 
 _LEAST_WINDOWS = 8
 """Of fewer windows there are not enough ways to take a half."""
-_SHUFFLES = 2000
-_RARE = 0.005
+_SHUFFLES = 5000
+_RARE = 0.001
 """A difference that so few of all ways to take the halves exceed is no chance."""
 
 

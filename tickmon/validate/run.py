@@ -25,7 +25,7 @@ WINDOW_S = 0.5
 """Long enough for a tick's median at 100 Hz, short enough for many windows."""
 
 _LEAST_WINDOW_S = 0.1
-_WINDOWS = 14
+_WINDOWS = 16
 """So many undisturbed ones are made also in a short run."""
 
 LEAST_NS = 10_000.0
