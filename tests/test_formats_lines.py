@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from tests.readings import (
 )
 from tickmon.analysis.readings import Analysis
 from tickmon.formats import lines
-from tickmon.windows import Method, RowChange
+from tickmon.windows import INTERRUPTION, Method, RowChange
 
 GAPS = st.integers(min_value=401, max_value=60 * 10**9)
 """Cycles: from just above the threshold to half a minute."""
@@ -87,6 +88,15 @@ def test_loop_window_carries_its_samples_in_order_when_asked() -> None:
     line = lines.window_line(loop_window(), events=True)
     assert line["sample_cycles"] == [6_800, 6_803, 6_800, 14_809, 6_811, 6_800, 7_999]
     assert "sample_cycles" not in lines.window_line(three_windows()[0], events=True)
+
+
+def test_loop_window_with_too_many_samples_for_a_line_leaves_them_to_its_events() -> None:
+    count = lines.SAMPLES_A_LINE + 1
+    details = np.zeros(count, INTERRUPTION)
+    details["start_cycles"], details["gap_cycles"] = np.arange(count) * 7_000, 6_800
+    segment = make_segment(method=Method.LOOP)
+    analysis = read_one(make_window(details, segment=segment, end_cycles=count * 7_000))
+    assert "sample_cycles" not in lines.window_line(analysis, events=True)
 
 
 def test_window_without_interruptions_has_null_where_there_is_nothing() -> None:

@@ -237,8 +237,8 @@ def test_wrong_member_is_named_with_its_line(
         (WHOLE.encode() + b"1" * 5000 + b"\n", "line 10 holds what no recording holds"),
         (_packed(WHOLE) + b"\xff" * 200, "line 10 cannot be unpacked"),
         (gzip.compress(WHOLE.encode()) + b"rubbish", "cannot be unpacked"),
-        (gzip.compress(b"{" + b" " * (LINE_MAX_BYTES + 2**20)), "is longer than 64 MiB"),
-        (gzip.compress(WHOLE.encode() + b"\n" * 2**22), "is longer than 64 MiB"),
+        (gzip.compress(b"{" + b" " * (LINE_MAX_BYTES + 2**20)), "is longer than 16 MiB"),
+        (gzip.compress(WHOLE.encode() + b"\n" * 2**22), "is longer than 16 MiB"),
     ],
 )
 def test_what_is_no_recording_is_said_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
@@ -250,7 +250,7 @@ def test_what_is_no_recording_is_said_in_one_line(tmp_path: Path, content: bytes
 def test_missing_file_folder_and_endless_device_are_said(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "none")
     assert "Is a directory" in refused(tmp_path)
-    assert "line 1" in refused(Path("/dev/zero"))
+    assert "line 1 is longer than 16 MiB; give a file that tickmon wrote" in refused(Path("/dev/zero"))
     assert "it is empty" in refused(Path(os.devnull))
 
 

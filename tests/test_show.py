@@ -9,7 +9,7 @@ import pytest
 
 from tests.command import COMMAND, WAIT_S, finished, interpreted
 from tests.readings import HEADER, loop_window, sum_up, three_windows
-from tests.recordings import file_of, written
+from tests.recordings import changed, file_of, written
 from tickmon.report import reading_text
 
 WHOLE = written(three_windows(), events=True)
@@ -71,6 +71,12 @@ def test_what_cannot_be_shown_is_said_in_one_line(
     assert shown.stderr.count("\n") == 1
 
 
+def test_name_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
+    shown = finished("show", str(tmp_path / "\x1b[2J\u202enone"))
+    assert shown.stderr.rstrip("\n").isprintable()
+    assert "?[2J?none: No such file" in shown.stderr
+
+
 def test_events_in_text_is_wrong_usage(tmp_path: Path) -> None:
     assert finished("show", str(file_of(tmp_path, WHOLE)), "--events").returncode == 2
 
@@ -106,3 +112,9 @@ def test_show_needs_no_sampler_and_no_screen(tmp_path: Path) -> None:
     )
     shown = interpreted(code)
     assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_samples_are_found_in_the_events_too(tmp_path: Path) -> None:
+    text = changed(written([loop_window()], events=True), "window", lambda line: line.pop("sample_cycles"))
+    shown = finished("show", str(file_of(tmp_path, text)), "--format", "seed")
+    assert shown.stdout.split() == ["0", "0", "0", "8000", "10", "0", "1190"]

@@ -9,6 +9,9 @@ import os
 import sys
 
 from tickmon.errors import TickmonError
+from tickmon.text import harmless
+
+_MESSAGE_LIMIT = 1000
 
 _CLOSEST = {"µ": "u", "–": "-", "·": "-", "…": "."}
 
@@ -36,10 +39,13 @@ def write_output(text: str) -> None:
 
 
 def say(message: str) -> None:
-    """A word to the user on standard error, on one line; there may be nobody to hear it."""
+    """A word to the user on standard error, on one line that no terminal obeys: names are in it.
+
+    There may be nobody to hear it.
+    """
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print("tickmon:", " ".join(message.splitlines()), file=sys.stderr, flush=True)
+            print("tickmon:", harmless(message, _MESSAGE_LIMIT), file=sys.stderr, flush=True)
 
 
 def drop_output() -> None:

@@ -29,6 +29,9 @@ VERSION = 1
 EVENTS_A_LINE = 65_536
 """A reader need not hold more than this many interruptions of a line."""
 
+SAMPLES_A_LINE = 1_000_000
+"""A loop window with more has its samples only in the lines of its events, which hold fewer each."""
+
 HISTOGRAM_END_S = 10.0
 """The last bin begins about here and is open: longer gaps are counted, not told apart."""
 
@@ -114,7 +117,7 @@ def window_line(analysis: Analysis, *, events: bool = False) -> Line:
     if events:
         members["clocks"] = _clocks(window)
         members["switches"] = _switches(window)
-        if window.segment.method is Method.LOOP:
+        if window.segment.method is Method.LOOP and len(window.details) <= SAMPLES_A_LINE:
             members["sample_cycles"] = window.details["gap_cycles"].tolist()
     return members
 

@@ -15,8 +15,9 @@ from tickmon.errors import TickmonError
 
 STDIN = Path("-")
 
-LINE_MAX_BYTES = 64 << 20
-"""No line that was ever written is longer: a million samples of the loop method take 8 MB."""
+LINE_MAX_BYTES = 16 << 20
+"""No line that was ever written is longer: a million samples of the loop method take 8 MB. In memory a line
+that was made up for it takes 25 times its length."""
 
 _CHUNK_BYTES = 256 << 10
 _BLANK_MAX_BYTES = 1 << 20
@@ -32,7 +33,7 @@ def name_of(path: Path) -> str:
 
 
 def damaged(path: Path, number: int, what: str, remedy: str = "") -> TickmonError:
-    """An error in a line of a file. ``remedy`` ends in what helps; else it is to cut the file there."""
+    """An error in a line of a file. What helps is ``remedy``, else to cut the file there."""
     if not remedy:
         remedy = "take a whole copy of the file"
         if number > 2:
@@ -87,7 +88,8 @@ def lines_of(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
             rest.append(last)
             rest_bytes += len(last)
         if rest_bytes > LINE_MAX_BYTES or blank_bytes > _BLANK_MAX_BYTES:
-            raise damaged(path, number + 1, f"is longer than {LINE_MAX_BYTES >> 20} MiB")
+            remedy = "" if number else "give a file that tickmon wrote"
+            raise damaged(path, number + 1, f"is longer than {LINE_MAX_BYTES >> 20} MiB", remedy)
     line = b"".join(rest)
     if line.strip():
         yield number + 1, line, False

@@ -14,13 +14,18 @@ from tickmon.analysis.total import Summary
 from tickmon.errors import TickmonError
 from tickmon.formats.lines import FORMAT, VERSION, Header
 from tickmon.loading.events import EVENTS_MAX, Columns, columns_of, samples_of, with_events
-from tickmon.loading.files import LINE_MAX_BYTES, damaged, lines_of, name_of, opened
+from tickmon.loading.files import damaged, lines_of, name_of, opened
 from tickmon.loading.members import BadMemberError, Members
 from tickmon.loading.values import analysis_of, header_of, segment_of, summary_of
 from tickmon.windows import Segment
 
 SEGMENTS_KEPT = 4096
 """A file may have more; windows follow their segment soon."""
+
+OBJECT_MAX_BYTES = 64 << 20
+"""An object of --format json is held in memory as a whole, which takes some ten times its length."""
+
+_NOTE_LIMIT = 300
 
 _CLOSING = ("header", "segment", "window", "summary")
 """After such a line no more interruptions of the window before it follow."""
@@ -136,7 +141,7 @@ class _Reading:
         elif kind == "window" and self._windows:
             self._begin_window(line)
         elif kind == "note":
-            yield Note(at=line.when("at"), message=line.text("message"))
+            yield Note(at=line.when("at"), message=line.text("message", _NOTE_LIMIT))
         elif kind == "summary":
             yield self._summed(line)
 
@@ -218,7 +223,7 @@ class _Reading:
                 self._parts.append(columns_of(events, self._open))
             yield from self._closed(last=False)
         for note in whole.parts("notes"):
-            yield Note(at=note.when("at"), message=note.text("message"))
+            yield Note(at=note.when("at"), message=note.text("message", _NOTE_LIMIT))
         for summary in whole.parts("summaries" if whole.has("summaries") else "none"):
             yield self._summed(summary)
 
@@ -255,7 +260,7 @@ def _whole_object(path: Path, first: bytes, lines: Iterator[tuple[int, bytes, bo
     for _, line, _ in lines:
         parts.append(line)
         size += len(line) + 1
-        if size > LINE_MAX_BYTES:
+        if size > OBJECT_MAX_BYTES:
             raise TickmonError(
                 f"cannot read {name_of(path)}: as one JSON object it is too large to be read; "
                 "record as .jsonl what is longer"
