@@ -162,8 +162,12 @@ def test_what_runs_faster_speaks_against_the_users_rate_only() -> None:
 
 
 def test_check_against_the_ticks_themselves_says_what_it_proves() -> None:
-    check = Check(expected=250, seen=250, kernel=None, kernel_row=None, basis="measured", verdict="ok")
+    check = Check(
+        expected=250, seen=250, kernel=None, kernel_row=None, basis="measured", verdict="ok", hz=250.0
+    )
     assert "only that they come regularly" in check_text(check, None)
+    nothing = replace(check, expected=None, seen=None, hz=None, verdict="unknown")
+    assert check_text(nothing, 250.0) == "unknown: HZ is 250, but nothing here says when a tick is due."
 
 
 def test_check_without_hz_or_sight_says_so() -> None:

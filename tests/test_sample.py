@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests import contract
-from tests.command import WAIT_S, children, exists, finished, running, spare_cpu
+from tests.command import COMMAND, WAIT_S, children, exists, finished, running, spare_cpu
 from tests.making import make_segment, make_window
 from tests.readings import HEADER
 from tests.recordings import windows_in
@@ -456,3 +456,25 @@ def test_recording_that_is_removed_is_said_and_ends_with_1(tmp_path: Path) -> No
         assert "was removed" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_S) == 1
+
+
+def test_switches_are_dated_in_a_time_namespace_too() -> None:
+    elsewhen = ["unshare", "--time", "--monotonic", "100000", "--fork"]
+    if subprocess.run([*elsewhen, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this user may make no time namespace")
+    cpu = spare_cpu()
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as rival:
+        try:
+            os.sched_setaffinity(rival.pid, {cpu})
+            done = subprocess.run(
+                [*elsewhen, *COMMAND, "sample", "--cpu", str(cpu), "--duration", "2", "--format", "json"],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=WAIT_S,
+            )
+        finally:
+            rival.kill()
+    summary = json.loads(done.stdout)["summary"]
+    took = {source["kind"]: source["overhead_cycles"] for source in summary["sources"]}
+    assert took["preemption"] > 0.5 * summary["overhead_cycles"]

@@ -79,7 +79,11 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
     if kernel_hz is not None:
         due += f" at {kernel_hz:g} Hz"
     if check.expected is None:
-        text = "unknown, since HZ is not known."
+        text = (
+            "unknown, since HZ is not known."
+            if kernel_hz is None
+            else f"unknown: HZ is {kernel_hz:g}, but nothing here says when a tick is due."
+        )
     elif check.seen is None:
         text = f"unknown: {due}; how many came cannot be told."
     else:
@@ -87,7 +91,7 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
         text = f"{check.verdict}: {due}, {seen}{_VERDICTS[check.verdict]}."
     if check.basis == "option" and check.verdict == "extra":
         text += " So HZ is not what --hz says."
-    if check.basis == "measured":
+    if check.basis == "measured" and check.hz is not None:
         text += " HZ was measured on the ticks themselves, so this shows only that they come regularly."
     if check.kernel is not None:
         text += f" The kernel counted {counted(check.kernel, 'timer interrupt')} of every kind"

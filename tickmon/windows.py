@@ -67,6 +67,7 @@ class ClockReading:
     """The clocks were read within so many cycles of ``cycles``."""
     monotonic_ns: int
     monotonic_raw_ns: int
+    """As the kernel itself has it, in whose records times are, whatever time namespace tickmon is in."""
     realtime_ns: int
 
 

@@ -69,7 +69,7 @@ def caveats(analysis: Analysis) -> tuple[ReadingWarning, ...]:
         *_of_details(window),
         *_of_trace(analysis.traced),
         *_of_counter(window, analysis.tsc_hz),
-        *_of_check(analysis.check),
+        *_of_check(window, analysis.check),
         *_of_tick(analysis),
     )
     return gravest_first((*own, *window.warnings))
@@ -163,7 +163,7 @@ def _of_counter(window: Window, tsc_hz: float) -> Iterator[ReadingWarning]:
         )
 
 
-def _of_check(check: Check) -> Iterator[ReadingWarning]:
+def _of_check(window: Window, check: Check) -> Iterator[ReadingWarning]:
     if check.faster_hz is not None and check.hz is not None:
         yield ReadingWarning(
             code="rate_faster",
@@ -175,7 +175,10 @@ def _of_check(check: Check) -> Iterator[ReadingWarning]:
             ),
         )
     if check.basis == "measured":
-        message = "neither rate nor time of the tick is known here, and no regular train was found"
+        known = "neither rate nor moments of the tick are known here"
+        if window.segment.kernel_tick is not None:
+            known = "the tick's moments are not known here (no clock can be compared with the counter)"
+        message = f"{known}, and no regular train was found"
         if check.hz is not None:
             message = (
                 f"the tick's rate is measured ({check.hz:.3f} Hz): the check proves only that it is regular"

@@ -84,7 +84,7 @@ def _phases_ns(cpu: int, possible: int, period_ns: int, root: Path) -> tuple[int
     phases = [0, (period_ns >> 1) // max(possible, 1) * cpu]
     if is_skewed(root):
         phases.reverse()
-    return tuple(dict.fromkeys((phase + _namespace_ns(root)) % period_ns for phase in phases))
+    return tuple(dict.fromkeys((phase + namespace_ns(root)) % period_ns for phase in phases))
 
 
 def is_skewed(root: Path = Path("/")) -> bool:
@@ -93,8 +93,9 @@ def is_skewed(root: Path = Path("/")) -> bool:
     return value is not None and value.lstrip("-0") != ""
 
 
-def _namespace_ns(root: Path) -> int:
-    """How far this time namespace's CLOCK_MONOTONIC is ahead (time_namespaces(7))."""
+def namespace_ns(root: Path = Path("/")) -> int:
+    """How far this time namespace's CLOCK_MONOTONIC, and so its CLOCK_MONOTONIC_RAW, is ahead of the kernel's
+    own (time_namespaces(7))."""
     text = read_text(root / "proc/self/timens_offsets") or ""
     match = re.search(r"^monotonic\s+(-?\d+)\s+(-?\d+)\s*$", text, re.MULTILINE)
     return int(match[1]) * NS_PER_S + int(match[2]) if match else 0

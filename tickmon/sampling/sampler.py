@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.machine.kernel import namespace_ns
 from tickmon.sampling.endings import START_ADVICE, end_message
 from tickmon.sampling.native import FILE as NATIVE_FILE
 from tickmon.sampling.native import check as _check
@@ -252,9 +254,15 @@ def read_clocks() -> ClockReading:
         cycles=clocks.cycles,
         uncertain_cycles=clocks.uncertain_cycles,
         monotonic_ns=clocks.monotonic_ns,
-        monotonic_raw_ns=clocks.monotonic_raw_ns,
+        monotonic_raw_ns=clocks.monotonic_raw_ns - _namespace_ns(),
         realtime_ns=clocks.realtime_ns,
     )
+
+
+@cache
+def _namespace_ns() -> int:
+    # A process cannot leave its time namespace, and the namespace's clocks are set before it has any process.
+    return namespace_ns()
 
 
 def counter_hz() -> float | None:
