@@ -101,6 +101,13 @@ def test_several_cpus_are_wrong_usage() -> None:
     assert not done.stdout
 
 
+def test_closed_standard_output_is_said_before_anything_is_measured() -> None:
+    done = finished("validate", "--cpu", str(spare_cpu()), preexec_fn=lambda: os.close(1), stdout=None)
+    assert done.returncode == 1
+    assert "standard output is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_short_run_judges_every_part_and_finds_nothing_wrong() -> None:
     """What others do on this machine may leave checks open; it must not make one fail."""
     done = finished("validate", "--cpu", str(spare_cpu()), "--duration", "6", "--format", "json")

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from tickmon.errors import UsageError
+from tickmon.errors import TickmonError, UsageError
 from tickmon.machine.facts import read_machine
 from tickmon.options import ValidateOptions
 from tickmon.ready import Ready
@@ -26,10 +26,12 @@ from tickmon.validate.traced import judge_trace
 def validate(asked: ValidateOptions, ready: Ready) -> int:
     """Measures, judges, writes the table; returns 0 (valid), 3 (not valid) or 1 (could not be judged).
 
-    TickmonError when the CPU cannot be sampled or disturbed at all.
+    TickmonError when the CPU cannot be sampled or disturbed at all, or the table cannot be written.
     """
     if len(ready.chosen) > 1:
         raise UsageError("validate takes one CPU: --cpu names several")
+    if sys.stdout is None:
+        raise TickmonError("standard output is closed: there is nowhere to write the table")
     machine = replace(read_machine(), cpus=ready.cpus)
     started_at = datetime.now(UTC)
     settings = settings_for(asked.measure, ready.chosen[0])
