@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 
 from tickmon import __version__, options
 from tickmon.errors import UsageError
+from tickmon.limits import parse_limit, parse_window_limit
 
 _T = TypeVar("_T")
 
@@ -55,6 +56,18 @@ examples:
 
 {_BLIND}"""
 
+_LIMITS = """\
+limits:
+  NAME OP VALUE, in quotes, since the shell takes > and < for itself; OP is
+  one of > >= < <= == !=. What it says must not come true. NAME:
+  max_ns, p999_ns, p99_ns, median_ns, tick.median_ns, tick.p99_ns, tick.max_ns
+         a value takes ns (also without a unit), us, ms, s; ..._cycles, none
+  overhead_share, tick.overhead_share
+         from 0 to 1, or with %
+  ticks_per_s, interruptions_per_s, interruptions, lost
+  check  with == or !=: ok, missing, extra, stopped, unknown
+  and every other number of a window in the JSON output, by its name there."""
+
 _SAMPLE_END = f"""\
 {_CONSENT}
 
@@ -74,8 +87,16 @@ examples:
   tickmon sample --format csv --window 10s --duration 1h > overhead.csv
   tickmon sample --format json | jq .summary.tick.median_cycles
   tickmon sample --method loop --format seed | sort -g | uniq -c
+  tickmon sample --fail-if 'max_ns>50us' --fail-if 'overhead_share>0.1%'
+  tickmon sample --duration 1d --stop-if 'max_ns>1ms' --output hunt.jsonl.gz
 
-{_BLIND}"""
+{_LIMITS}
+
+{_BLIND}
+
+exit codes:
+  0 fine, 1 could not measure or judge a limit, 2 wrong usage, 3 a limit was
+  crossed, 128+n ended by signal n"""
 
 
 _DOCTOR = """\
@@ -98,7 +119,7 @@ examples:
 exit codes:
   0 whatever was found, 1 could not be read, 2 wrong usage"""
 
-_SHOW_END = """\
+_SHOW_END = f"""\
 formats:
   text   the summary, as tickmon sample prints it
   json, jsonl, csv, seed
@@ -109,7 +130,14 @@ examples:
   tickmon show before.jsonl.gz
   tickmon show trade7-cpu3-20260921T141319Z.jsonl.gz --format csv --events
   tickmon show before.jsonl.gz --window 17
-  ssh trade7 cat before.jsonl.gz | tickmon show -"""
+  ssh trade7 cat before.jsonl.gz | tickmon show -
+  tickmon show before.jsonl.gz --fail-if 'tick.p99_ns>5us'
+
+{_LIMITS}
+
+exit codes:
+  0 fine, 1 could not read or judge a limit, 2 wrong usage, 3 a limit was
+  crossed"""
 
 
 _VALIDATE_END = f"""\
@@ -332,6 +360,26 @@ def _add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--events", action="store_true", help="every interruption, not only the summary and the worst"
     )
+    _add_fail_if(parser)
+    parser.add_argument(
+        "--stop-if",
+        metavar="LIMIT",
+        type=_checked(parse_window_limit),
+        action="append",
+        default=[],
+        help="end with 3 after the first window that crosses it, which is kept; may be given again",
+    )
+
+
+def _add_fail_if(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-if",
+        metavar="LIMIT",
+        type=_checked(parse_limit),
+        action="append",
+        default=[],
+        help="end with 3 when the whole run crosses it, as in 'max_ns>50us'; may be given again",
+    )
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
@@ -348,6 +396,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--events", action="store_true", help="every interruption, not only the summary and the worst"
     )
+    _add_fail_if(parser)
 
 
 def _add_validate(parser: argparse.ArgumentParser) -> None:
@@ -432,13 +481,19 @@ def _sample_options(arguments: argparse.Namespace) -> options.SampleOptions:
         output=arguments.output,
         force=arguments.force,
         events=arguments.events,
+        fail_if=tuple(arguments.fail_if),
+        stop_if=tuple(arguments.stop_if),
     )
 
 
 def _show_options(arguments: argparse.Namespace) -> options.ShowOptions:
     _check_events(arguments.format, arguments.events)
     return options.ShowOptions(
-        file=arguments.file, window=arguments.window, format=arguments.format, events=arguments.events
+        file=arguments.file,
+        window=arguments.window,
+        format=arguments.format,
+        events=arguments.events,
+        fail_if=tuple(arguments.fail_if),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tickmon.errors import UsageError
+from tickmon.limits import Limit
 from tickmon.units import parse_duration_s
 
 FORMATS = ("text", "json", "jsonl", "csv", "seed")
@@ -76,6 +77,10 @@ class SampleOptions:
     """None: standard output."""
     force: bool
     events: bool
+    fail_if: tuple[Limit, ...]
+    """Of the whole run."""
+    stop_if: tuple[Limit, ...]
+    """Of every window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,8 @@ class ShowOptions:
     """None: the whole run."""
     format: str
     events: bool
+    fail_if: tuple[Limit, ...]
+    """Of every run in the file, or of the one window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

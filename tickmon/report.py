@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from tickmon.analysis.kernel_causes import UNSEEN
-from tickmon.analysis.readings import Analysis, BaselineVerdict, Check
+from tickmon.analysis.readings import Analysis, BaselineVerdict, Check, Worst
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
 from tickmon.counted import counted_lines
@@ -256,17 +256,22 @@ def _trains(analysis: Analysis) -> Iterator[str]:
 def _worst(analysis: Analysis) -> Iterator[str]:
     yield from labelled(
         "worst",
-        *(
-            f"{_duration(worst.gap_cycles, analysis):>8} "
-            + ("at" if worst.start_cycles is not None else "in the window from")
-            + f" {_clock_text(worst.at)}"
-            + ("" if worst.source is None else f", {worst.causes or analysis.sources[worst.source].name}")
-            for worst in analysis.worst[:WORST_SHOWN]
-        ),
+        *(worst_text(worst, analysis, width=8) for worst in analysis.worst[:WORST_SHOWN]),
     )
 
 
-def _clock_text(at: datetime) -> str:
+def worst_text(worst: Worst, analysis: Analysis, *, width: int = 0) -> str:
+    """How long one of the longest interruptions of ``analysis`` was, when, and what it was."""
+    return (
+        f"{_duration(worst.gap_cycles, analysis):>{width}} "
+        + ("at" if worst.start_cycles is not None else "in the window from")
+        + f" {clock_text(worst.at)}"
+        + ("" if worst.source is None else f", {worst.causes or analysis.sources[worst.source].name}")
+    )
+
+
+def clock_text(at: datetime) -> str:
+    """Time of day to the microsecond."""
     return f"{at.astimezone(UTC):%H:%M:%S.%f} UTC"
 
 

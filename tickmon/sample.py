@@ -18,6 +18,7 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Total, add
 from tickmon.errors import TickmonError, UsageError
 from tickmon.formats.lines import Header
+from tickmon.judging import Judge
 from tickmon.keeping import Keeping
 from tickmon.machine.facts import read_machine
 from tickmon.options import SampleOptions
@@ -63,15 +64,16 @@ class Run:
         """What ended it, when a sampler died."""
         self.ended_by: signal.Signals | None = None
         """What ended it, when a signal came."""
+        self._enough = False
 
     def windows(self) -> Iterator[Window]:
         """All finished windows as they come, windows and segments numbered through the run.
 
-        It goes on until every source has ended, one of them has died, or ``end_by`` was called.
+        It goes on until every source has ended, one of them has died, or ``end_by`` or ``finish`` was called.
         """
         for cpu, source in self._sources.items():
             source.start(partial(self._put, cpu))
-        while self._running and self.error is None and self.ended_by is None:
+        while self._running and self.error is None and self.ended_by is None and not self._enough:
             yield from self._taken(self._events.get())
         self.stop()
         while not self._events.empty():
@@ -80,6 +82,10 @@ class Run:
     def end_by(self, number: signal.Signals) -> None:
         """Ends it early: for signal handlers."""
         self._events.put(number)
+
+    def finish(self) -> None:
+        """Ends it early: for whoever takes its windows."""
+        self._enough = True
 
     def stop(self) -> None:
         """Ends all samplers at once and waits for them. May be called twice."""
@@ -126,23 +132,28 @@ def run(
 ) -> int:
     """Measures as ``asked``, a source for each of ``settings``, writes the reading and returns the exit code.
 
-    ``warnings`` hold for every window. TickmonError when the result cannot be written, or when a sampler
-    died: what was measured before is written first.
+    ``warnings`` hold for every window. What crosses a limit is said on standard error. TickmonError when the
+    result cannot be written, or when a sampler died: what was measured before is written first.
     """
     stream = stream_of(asked.format, header, events=asked.events)
     readings = {each.cpu: _Reading(begins_anew=asked.format == "seed") for each in settings}
     run = Run({each.cpu: open_source(each) for each in settings})
+    judge = Judge(fail_if=asked.fail_if, stop_if=asked.stop_if)
     with _output(asked) as output, _signals(run.end_by):
         try:
             for window in run.windows():
                 analysis = readings[window.segment.cpu].analysed(window, warnings)
                 if (text := stream.window(analysis)) and not output.keep(text):
                     stream.missed(analysis)
+                judge.window(analysis)
+                if judge.stopped_by is not None:
+                    run.finish()
                 if asked.format == "text":
                     _show(live_text(analysis), terminal_only=True)
         finally:
             run.stop()
-        end = _end(run, readings)
+        end = _end(run, readings, judge.stopped_by)
+        code = judge.end(end.outcomes)
         if end.outcomes:
             output.end(stream.end(end))
     if asked.format == "seed":
@@ -150,7 +161,7 @@ def run(
         _show("".join(seed_words(outcome, left_out=left_out) for outcome in end.outcomes))
     if run.error is not None:
         raise TickmonError(run.error)
-    return 0 if run.ended_by is None else 128 + run.ended_by
+    return code if run.ended_by is None else 128 + run.ended_by
 
 
 @dataclass(slots=True)
@@ -175,10 +186,12 @@ class _Reading:
         return analysis
 
 
-def _end(run: Run, readings: Mapping[int, _Reading]) -> End:
+def _end(run: Run, readings: Mapping[int, _Reading], stopped_by: str | None) -> End:
     note = run.error
     if run.error is None and run.ended_by is not None:
         note = f"ended by {run.ended_by.name}"
+    elif run.error is None and stopped_by is not None:
+        note = f"ended by {stopped_by}"
     return End(
         at=datetime.now(UTC),
         outcomes=[

@@ -9,6 +9,7 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Total, add
 from tickmon.errors import TickmonError
 from tickmon.formats.lines import Header
+from tickmon.judging import Judge
 from tickmon.loading.files import name_of
 from tickmon.loading.read import Summed, read
 from tickmon.loading.runs import Gathering, RecordedRun, runs
@@ -20,33 +21,37 @@ from tickmon.windows import Method
 
 
 def show(asked: ShowOptions) -> int:
-    """Prints it; returns the exit code. TickmonError when there is nothing to print."""
+    """Prints it; returns the exit code: whether a run crossed a limit. TickmonError when there is nothing
+    to print."""
     if sys.stdout is None:
         raise TickmonError("standard output is closed: there is nowhere to show anything")
     whole = asked.format == "text" and asked.window is None
-    for text in _texts(asked) if whole else _streamed(asked):
+    codes = [0]
+    for text in _texts(asked, codes) if whole else _streamed(asked, codes):
         if text:
             write_output(text)
-    return 0
+    return max(codes)
 
 
-def _texts(asked: ShowOptions) -> Iterator[str]:
-    """The whole of every run, from its summary if it has one."""
+def _texts(asked: ShowOptions, codes: list[int]) -> Iterator[str]:
+    """The whole of every run, from its summary if it has one; adds the exit code of each to ``codes``."""
     apart = ""
     for run in runs(asked.file):
         _say_words(asked, run)
-        yield apart + stream_of("text", run.header, events=False).end(_end(asked, run))
+        end = _end(asked, run)
+        yield apart + stream_of("text", run.header, events=False).end(end)
+        codes.append(Judge(fail_if=asked.fail_if).end(end.outcomes))
         apart = "\n\n"
 
 
-def _streamed(asked: ShowOptions) -> Iterator[str]:
-    """All windows or one, as they come."""
+def _streamed(asked: ShowOptions, codes: list[int]) -> Iterator[str]:
+    """All windows or one, as they come; adds the exit code of each run to ``codes``."""
     showing: _Showing | None = None
     seen = 0
     for item in read(asked.file, events=asked.events or asked.format == "seed"):
         if isinstance(item, Header):
             if showing is not None:
-                yield showing.end()
+                yield showing.end(codes)
             # A table has one header row, and its rows may be of several runs.
             stream = showing.stream if showing is not None and asked.format == "csv" else None
             showing = _Showing(asked, item, stream)
@@ -60,7 +65,7 @@ def _streamed(asked: ShowOptions) -> Iterator[str]:
     if asked.window is not None and not seen:
         raise TickmonError(f"{name_of(asked.file)} has no window {asked.window}")
     if showing is not None:
-        yield showing.end()
+        yield showing.end(codes)
 
 
 class _Showing:
@@ -70,6 +75,7 @@ class _Showing:
         self._asked = asked
         self.stream = stream or stream_of(asked.format, header, events=asked.events)
         self.gathering = Gathering(header)
+        self._judge = Judge(fail_if=asked.fail_if)
         self._total: Total = NO_TOTAL
         self._segment = self._left_out = self._windows = 0
 
@@ -77,16 +83,19 @@ class _Showing:
         """The next window."""
         self._check(analysis)
         self.gathering.take(analysis)
+        self._judge.window(analysis)
         self._windows += 1
         return self.stream.window(analysis)
 
-    def end(self) -> str:
-        """What remains to be written, and words about it."""
+    def end(self, codes: list[int]) -> str:
+        """What remains to be written, and words about it; adds the exit code to ``codes``."""
         if self._asked.window is not None and not self._windows:
             return ""
         run = self.gathering.run()
         _say_words(self._asked, run)
-        text = self.stream.end(_end(self._asked, run))
+        end = _end(self._asked, run)
+        text = self.stream.end(end)
+        codes.append(self._judge.end(end.outcomes))
         if self._asked.format == "seed" and self._total.analysis is not None:
             outcome = Outcome(summary=self._total.summary(), windows=self._windows)
             say(seed_words(outcome, left_out=self._left_out).rstrip("\n"))
