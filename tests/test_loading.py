@@ -104,6 +104,15 @@ def test_window_whose_interruptions_were_cut_comes_without_them(tmp_path: Path) 
     assert len(of_kind(items, Remark)) == 1
 
 
+def test_interruptions_that_are_missing_before_the_end_are_an_error(tmp_path: Path) -> None:
+    def shorten(line: Line) -> None:
+        for name in ("start_cycles", "gap_cycles", "ticks", "source"):
+            line[name].pop()
+
+    message = refused(file_of(tmp_path, changed(WHOLE, "events", shorten)))
+    assert "line 5 ends the events of window 1, of which some are missing" in message
+
+
 def test_packed_file_without_its_end_is_a_cut_that_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(_packed(WHOLE))

@@ -147,3 +147,12 @@ def test_source_may_be_stopped_at_any_time() -> None:
     with playing(Replay(tape())) as told:
         assert number(told) == 1
     assert SPEEDS[NORMAL] == 1
+
+
+def test_move_while_it_plays_is_told_instead_of_what_was_due() -> None:
+    replay = Replay(tape())
+    with playing(replay) as told:
+        assert number(told) == 1
+        replay.move(lambda position: position.stepped(1))
+        assert number(told) == 2
+        assert not replay.position.playing
