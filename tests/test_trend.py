@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.making import Life, make_window, simulate
 from tickmon.analysis import Clocks, analyse
-from tickmon.analysis.trend import NO_TREND, POINTS, Trend, extend
+from tickmon.analysis.trend import NO_TREND, Trend, extend
 from tickmon.windows import Window
 
 
@@ -59,7 +59,6 @@ def test_worst_interruption_may_be_one_without_detail() -> None:
     trend = trend_of([make_window([(1_000, 9_000)], lost_cycles=[6_000_000])])
     assert trend.worst is not None
     assert (trend.worst.gap_cycles, trend.worst_source) == (6_000_000, "detail lost")
-    assert trend.points[-1].worst_cycles == 6_000_000
 
 
 def test_baseline_remembers_where_it_began_and_how_far_it_went() -> None:
@@ -77,17 +76,6 @@ def test_baseline_remembers_where_it_began_and_how_far_it_went() -> None:
 
 def _with_baseline(window: Window, cycles: int) -> Window:
     return replace(window, min_cycles=cycles)
-
-
-def test_time_line_keeps_only_its_newest_points() -> None:
-    windows = [
-        make_window(start_cycles=n * 10**8, end_cycles=(n + 1) * 10**8, window=n + 1)
-        for n in range(POINTS + 5)
-    ]
-    trend = trend_of(windows)
-    assert len(trend.points) == POINTS
-    assert trend.points[-1].at == windows[-1].started_at
-    assert trend.points[-1].worst_cycles is None
 
 
 def test_no_windows_leave_everything_unknown() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.making import Life, make_trace
 from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windows
 from tickmon.analysis import Clocks, analyse
+from tickmon.analysis.history import NO_HISTORY, remember
 from tickmon.analysis.readings import Analysis, Check
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.sampling.endings import end_message
@@ -38,13 +39,14 @@ def view_of(
     change: Callable[[Analysis], Analysis] = lambda analysis: analysis,
 ) -> View:
     """The view after so many windows of a life, the analyses being changed first."""
-    clocks, trend = Clocks(), NO_TREND
+    clocks, trend, history = Clocks(), NO_TREND, NO_HISTORY
     for window in scripted_windows(scripted_segment(settings), windows, life=life):
         analysis, clocks = analyse(window, clocks)
         analysis = change(analysis)
         trend = extend(trend, analysis)
+        history = remember(history, analysis, trend)
     session = Session(settings, scripted_cpus(4))
-    session.hear(0, Reading(analysis=analysis, trend=trend))
+    session.hear(0, Reading(analysis=analysis, trend=trend, history=history))
     return session.view(datetime.now(UTC))
 
 
@@ -211,7 +213,7 @@ def test_80_columns_hold_the_keys_that_are_needed() -> None:
 
 
 def test_a_wide_key_line_holds_them_all() -> None:
-    (line,) = lines(draw_keys, view_of(), width=140)
+    (line,) = lines(draw_keys, view_of(), width=150)
     for words in ("u unit", "m method", "k trace", "r restart", "d doctor", "t theme"):
         assert words in line
 

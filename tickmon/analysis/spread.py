@@ -82,6 +82,16 @@ class Spread:
         """The same without its single lengths."""
         return replace(self, pieces=None)
 
+    def remembered(self) -> Spread:
+        """The same without its single lengths, of which the usual percentiles stay as they were."""
+        shares = (0.5, 0.9, 0.99, 0.999)
+        said = Said(
+            exact=self.exact,
+            at_cycles={0.5: self.median_cycles}
+            | {share: self.percentile_cycles(share) for share in shares[1:]},
+        )
+        return replace(self, pieces=None, said=said)
+
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
         return overhead_cycles(self.sum_cycles, self.n, baseline_cycles)

@@ -61,13 +61,18 @@ def add(total: Total, analysis: Analysis) -> Total:
 
     A new segment goes on where the last one ended: its cycles are not compared, only counted.
     """
-    stripped = replace(analysis, window=_stripped(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
+    stripped = without_details(analysis)
     if total.analysis is None:
         return Total(analysis=stripped)
     return Total(analysis=_join(total.analysis, stripped))
 
 
 _NO_INTS = np.zeros(0, np.int32)
+
+
+def without_details(analysis: Analysis) -> Analysis:
+    """``analysis`` without what its window holds of each interruption, switch and traced event."""
+    return replace(analysis, window=_stripped(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
 
 
 def _stripped(window: Window) -> Window:

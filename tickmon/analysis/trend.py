@@ -1,4 +1,4 @@
-"""What a screen remembers of earlier windows: the last minute's ticks, the worst, points of a time line."""
+"""What a screen remembers of earlier windows: the last minute's ticks, the baseline's drift, the worst."""
 
 from __future__ import annotations
 
@@ -11,35 +11,13 @@ from tickmon.analysis.spread import NOTHING, Spread, sum_of
 RECENT_S = 60.0
 """A window of one second holds too few ticks for a 99th percentile; a minute holds enough at any HZ."""
 
-POINTS = 300
-"""As many windows as the widest time line shows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One window on a time line."""
-
-    at: datetime
-    """Its start, UTC."""
-    length_s: float
-    """So much of it was watched."""
-    overhead_share: float
-    worst_cycles: int | None
-    """None when nothing interrupted."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trend:
     """The windows of one segment since its start or the last reset, as far as a screen needs them."""
 
-    points: tuple[Point, ...] = ()
-    """Newest last, at most ``POINTS``."""
     recent: tuple[tuple[float, Spread], ...] = field(default=(), repr=False)
-    """Length in seconds and the single ticks' gaps of the windows that ``recent_tick`` is the sum of."""
-    recent_tick: Spread = field(default=NOTHING, repr=False)
-    """Gaps of the single ticks of the last ``RECENT_S``: for what one tick costs."""
-    recent_tick_s: float = 0.0
-    """How much time ``recent_tick`` covers."""
+    """Length in seconds and the single ticks' gaps of the windows of the last ``RECENT_S``."""
     baseline_cycles: int | None = None
     baseline_first_cycles: int | None = None
     baseline_low_cycles: int | None = None
@@ -51,6 +29,17 @@ class Trend:
     since: datetime | None = None
     """UTC; None before the first window."""
 
+    @property
+    def recent_tick(self) -> Spread:
+        """Gaps of the single ticks of the last ``RECENT_S``: for what one tick costs. Summed up anew each
+        time, since of most windows nobody asks."""
+        return sum_of([spread for _, spread in self.recent]) if len(self.recent) != 1 else self.recent[0][1]
+
+    @property
+    def recent_tick_s(self) -> float:
+        """How much time ``recent_tick`` covers."""
+        return sum(length_s for length_s, _ in self.recent)
+
 
 NO_TREND = Trend()
 
@@ -59,19 +48,10 @@ def extend(trend: Trend, analysis: Analysis) -> Trend:
     """``trend`` with one window more. A window of another segment begins a new one: call with NO_TREND."""
     window = analysis.window
     length_s = window.watched_cycles / analysis.tsc_hz
-    point = Point(
-        at=window.started_at,
-        length_s=length_s,
-        overhead_share=analysis.overhead_share,
-        worst_cycles=analysis.spread.max_cycles,
-    )
     recent = _last_minute((*trend.recent, (length_s, analysis.tick.spread if analysis.tick else NOTHING)))
     extended = replace(
         trend,
-        points=(*trend.points, point)[-POINTS:],
         recent=recent,
-        recent_tick=sum_of([spread for _, spread in recent]),
-        recent_tick_s=sum(length for length, _ in recent),
         windows=trend.windows + 1,
         since=trend.since or window.started_at,
     )
@@ -110,5 +90,9 @@ def _with_worst(trend: Trend, analysis: Analysis) -> Trend:
     worst = analysis.worst[0]
     if trend.worst is not None and trend.worst.gap_cycles >= worst.gap_cycles:
         return trend
-    name = "detail lost" if worst.source is None else analysis.sources[worst.source].name
-    return replace(trend, worst=worst, worst_source=worst.causes or name)
+    return replace(trend, worst=worst, worst_source=name_of(worst, analysis))
+
+
+def name_of(worst: Worst, analysis: Analysis) -> str:
+    """What one of the longest interruptions of ``analysis`` was, in words."""
+    return worst.causes or ("detail lost" if worst.source is None else analysis.sources[worst.source].name)

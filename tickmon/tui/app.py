@@ -20,12 +20,14 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
+from tickmon.analysis.history import History
 from tickmon.analysis.readings import Analysis
 from tickmon.doctor.findings import Diagnosis
 from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
+from tickmon.tui import browsing
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
@@ -39,6 +41,7 @@ from tickmon.tui.screens.doctor import Doctor
 from tickmon.tui.screens.help import Help
 from tickmon.tui.screens.main import MainScreen
 from tickmon.tui.screens.question import Question
+from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.themes import THEMES
 from tickmon.tui.told import Told
@@ -308,6 +311,47 @@ class TickmonApp(App[int]):
         self.session.toggle_pause()
         self.draw()
 
+    def action_step(self, by: int) -> None:
+        """Back and forth through the windows so far, on hold."""
+        self.session.step(by)
+        self.draw()
+
+    def action_oldest(self) -> None:
+        """The oldest window that is kept."""
+        self._look_back(browsing.oldest)
+
+    def action_newest(self) -> None:
+        """The newest window, on hold."""
+        self._look_back(browsing.newest)
+
+    def action_worst(self) -> None:
+        """The worst interruption's window, then that of the next worst."""
+        held = self.session.held
+        if not self._look_back(lambda history: browsing.next_worst(held, history)):
+            self.notify("nothing has interrupted yet")
+
+    def action_show_window(self, number: int) -> None:
+        """A window that was clicked at."""
+        self._look_back(lambda history: browsing.numbered(history, number))
+
+    def action_all_worst(self) -> None:
+        """The list of the worst interruptions."""
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self._look_back(lambda history: browsing.worst(history, place))
+
+        history = self.session.history
+        if history.all_worst:
+            self.push_screen(WorstList(history, in_cycles=self.session.in_cycles), chosen)
+        else:
+            self.notify("nothing has interrupted yet")
+
+    def _look_back(self, find: Callable[[History], browsing.Held | None]) -> bool:
+        found = self.session.look_back(find)
+        self.draw()
+        return found
+
     def action_unit(self) -> None:
         """Lengths as times or as cycles."""
         self.session.in_cycles = not self.session.in_cycles
@@ -318,6 +362,10 @@ class TickmonApp(App[int]):
         reading = self.session.shown
         if reading is None or reading.analysis.window.provisional:
             self.notify("no window is complete yet: press s again in a moment", severity="warning")
+            return
+        if self.session.held is not None and not self.session.held.whole:
+            words = "this window is too old to be saved whole; the last minute and the worst (w) can be saved"
+            self.notify(words, severity="warning", timeout=10)
             return
         self.run_worker(self._save(reading), group="save")
 

@@ -8,12 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from tickmon.analysis.history import CONTINUES
 from tickmon.errors import TickmonError
 from tickmon.tui.reader import Fault, News, Reader
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
-
-CONTINUES = ("settings", "jump")
-"""Reasons for a new source after which what is remembered stays: the same CPU by the same method."""
 
 
 class OpenSource(Protocol):

@@ -27,7 +27,15 @@ _DIGITS = {
     ".": (" ", " ", "•"),
     "%": (" ", " ", "%"),
     " ": (" ", " ", " "),
+    ":": (" ", "•", "•"),
+    "P": ("╭─╮", "├─╯", "╵  "),
+    "A": ("╭─╮", "├─┤", "╵ ╵"),
+    "U": ("╷ ╷", "│ │", "╰─╯"),
+    "S": ("╭─╴", "╰─╮", "╶─╯"),
+    "E": ("╭─╴", "├─╴", "╰─╴"),
+    "D": ("┬─╮", "│ │", "┴─╯"),
 }
+"""Digits, and the letters of the one word that is written large."""
 
 _ASCII_DIGITS = {
     "0": (" _ ", "| |", "|_|"),
@@ -42,6 +50,13 @@ _ASCII_DIGITS = {
     "9": (" _ ", "|_|", " _|"),
     "–": ("   ", " _ ", "   "),
     ".": (" ", " ", "."),
+    ":": (" ", ".", "."),
+    "P": (" _ ", "|_|", "|  "),
+    "A": (" _ ", "|_|", "| |"),
+    "U": ("   ", "| |", "|_|"),
+    "S": (" _ ", "|_ ", " _|"),
+    "E": (" _ ", "|_ ", "|_ "),
+    "D": ("__ ", "| |", "|_|"),
 }
 
 
@@ -160,7 +175,7 @@ def sweep(values: Sequence[float], *, total: int, width: int) -> NDArray[np.floa
 
 
 def large(text: str, *, ascii_only: bool = False) -> list[str]:
-    """``text`` (digits, point, dash, per cent, spaces) in digits of three rows."""
+    """``text`` (digits, point, colon, dash, per cent, spaces, PAUSED) in letters of three rows."""
     shapes = _DIGITS | _ASCII_DIGITS if ascii_only else _DIGITS
     glyphs = [shapes[character] for character in text]
     return ["".join(glyph[row] for glyph in glyphs) for row in range(3)]

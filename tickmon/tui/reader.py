@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from tickmon.analysis import analyse
 from tickmon.analysis.clocks import Clocks
+from tickmon.analysis.history import NO_HISTORY, remember
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.tui.view import Reading
 from tickmon.windows import Ended, Event, OpenGap, ReadingWarning, Window
@@ -50,6 +51,7 @@ class Reader:
         # What follows is used by the reader's thread alone.
         self._clocks = Clocks()
         self._trend = NO_TREND
+        self._history = NO_HISTORY
         self._warnings: tuple[ReadingWarning, ...] = ()
         self._thread = threading.Thread(target=self._run, name="read", daemon=True)
 
@@ -128,7 +130,8 @@ class Reader:
         if not window.provisional:
             # An early look is seen again as a part of the whole window, so it must leave no trace.
             self._clocks, self._trend = clocks, trend
-        return Reading(analysis=analysis, trend=trend)
+            self._history = remember(self._history, analysis, trend)
+        return Reading(analysis=analysis, trend=trend, history=self._history)
 
 
 def _is_superseded(event: Event | _Begin, later: Iterable[Event | _Begin]) -> bool:

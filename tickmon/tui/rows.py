@@ -24,6 +24,7 @@ Ink = Literal[
     "bar",  # the title line
     "live",  # in the title line
     "paused",  # the same, while paused
+    "cursor",  # the window on show, in the time lines
     "key",  # a key in the key line
 ]
 """What a piece of text is; the theme says what that looks like."""

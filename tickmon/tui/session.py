@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
+from tickmon.analysis.history import CONTINUES, NO_HISTORY, History
 from tickmon.doctor.findings import Diagnosis
 from tickmon.machine.cpus import Cpus
-from tickmon.tui.feed import CONTINUES
+from tickmon.tui import browsing
+from tickmon.tui.browsing import Held
 from tickmon.tui.plots import Axis
 from tickmon.tui.reader import News
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.histogram import axis_for
+from tickmon.tui.words import clock_text, length_text
 from tickmon.windows import Ended, OpenGap, Settings
 
 WINDOW_STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -36,17 +41,29 @@ class Session:
         self._ascii_only = ascii_only
         self.order = sorted(cpus.usable)
         """The CPUs that the keys go through."""
-        self.paused = False
+        self.held: Held | None = None
+        """What is on show while the picture is on hold; None: it is live."""
+        self.history: History = NO_HISTORY
         self.in_cycles = False
         self.status = ""
         self.diagnosis: Diagnosis | None = None
         """The doctor's latest."""
         self.ended: str | None = None
         """Why nothing runs; None: something does, or is being opened."""
-        self.shown: Reading | None = None
+        self._live: Reading | None = None
         self._latest: Reading | None = None
         self._axis: Axis | None = None
         self._open_gap: OpenGap | None = None
+
+    @property
+    def shown(self) -> Reading | None:
+        """What is on show."""
+        return self._live if self.held is None else self.held.reading
+
+    @property
+    def paused(self) -> bool:
+        """What is on show stays."""
+        return self.held is not None
 
     def runs_on(self, cpu: int) -> bool:
         """Something runs, and on that CPU: it has been entered."""
@@ -60,11 +77,11 @@ class Session:
         """Other settings, to be opened when the keys rest; back to the last ones: nothing to open."""
         self.settings = settings
         self.reason = max(self.reason, reason, key=_REASONS.index)
-        self.paused = False
+        self.held = None
         if settings == self.running and self.reason != "reset":
             self.go_back()
         elif self.reason not in CONTINUES or self.ended is not None:
-            self.shown = None
+            self._live = None
         self.status = (
             f"going to CPU {settings.cpu} …" if settings.cpu != self.running.cpu else "starting again …"
         )
@@ -73,7 +90,7 @@ class Session:
         """The chosen settings are being opened; from now on the news of ``turn`` count."""
         self.turn = turn
         if reason not in CONTINUES:
-            self.shown = self._axis = None
+            self._live = self._axis = None
         self._latest = None
         self.running = self.settings
         self.reason = ""
@@ -84,15 +101,13 @@ class Session:
         """What was chosen shall not be opened after all."""
         self.settings = self.running
         self.reason = ""
-        if not self.paused:
-            self.shown = self._latest or self.shown
+        self._live = self._latest or self._live
 
     def come_back(self) -> None:
         """After Ctrl-Z and fg nothing runs, and what ran is to be opened again."""
         self.halt("stopped by Ctrl-Z")
         self.reason = "jump"
-        if not self.paused:
-            self.shown = None
+        self._live = None
 
     def halt(self, why: str) -> None:
         """Nothing runs any more."""
@@ -114,31 +129,51 @@ class Session:
             case Reading():
                 first = self._latest is None
                 self._latest = news
+                self.history = news.history
                 self._open_gap = None
-                if not self.paused and not self.reason:
-                    self.shown = news
+                if not self.reason:
+                    self._live = news
                 return first
         raise TypeError(news)
 
     def toggle_pause(self) -> None:
         """Keeps what is shown, or goes on with the newest."""
-        if self.paused:
-            self.shown = self._latest or self.shown
-        self.paused = not self.paused and self.shown is not None
+        if self.held is None and self._live is not None:
+            self.held = browsing.hold(self._live)
+        else:
+            self.held = None
+
+    def step(self, by: int) -> None:
+        """So many windows on or back, on hold."""
+        if self.held is None:
+            self.toggle_pause()
+        if self.held is not None:
+            self.held = browsing.step(self.held, self.history, by)
+
+    def look_back(self, find: Callable[[History], Held | None]) -> bool:
+        """Holds what ``find`` finds in the history; False when that is nothing."""
+        found = find(self.history)
+        self.held = found or self.held
+        return found is not None
 
     def view(self, now: datetime) -> View:
         """What is to be seen at ``now`` (UTC)."""
-        if self.shown is not None:
-            self._axis = axis_for(self.shown, self._axis)
-        age_s = (now - self.shown.ended_at).total_seconds() if self.paused and self.shown else None
+        held, shown = self.held, self.shown
+        axis = self._axis if shown is None else axis_for(shown, self._axis)
+        if held is None:
+            self._axis = axis
+        settings = self.settings if held is None else _settings_of(held.reading, self.settings)
         return View(
-            settings=self.settings,
-            cpu_words=self.cpus.describe(self.settings.cpu),
-            reading=self.shown,
-            axis=self._axis,
+            settings=settings,
+            cpu_words=self.cpus.describe(settings.cpu),
+            reading=shown,
+            axis=axis,
+            history=self.history if held is None else held.reading.history,
+            cursor=None if held is None else held.cursor,
+            remark=None if held is None else remark(held, in_cycles=self.in_cycles),
             doctor=self._doctor(),
             status=self.status,
-            paused_age_s=age_s,
+            paused_age_s=None if held is None else (now - held.reading.ended_at).total_seconds(),
             open_gap=self._open_gap if not self.reason else None,
             ended=self.ended if not self.reason else None,
             in_cycles=self.in_cycles,
@@ -148,6 +183,30 @@ class Session:
     def _doctor(self) -> str:
         found = self.diagnosis
         return found.short if found is not None and found.cpu == self.settings.cpu else ""
+
+
+def remark(held: Held, *, in_cycles: bool) -> tuple[str, str] | None:
+    """Why this one is on show: ``worst 2 of 10: 1.40 ms``, ``at 15:16:18 preemption``; None: for nothing."""
+    found, history = held.found, held.reading.history
+    if found is None or held.worst is None:
+        return None
+    length = length_text(found.gap_cycles, held.reading.analysis.tsc_hz, in_cycles=in_cycles)
+    rank, of, when = held.worst, len(history.worst), ""
+    if rank >= of:
+        rank, of, when = rank - of, len(history.earlier), " before"
+    return f"worst {rank + 1} of {of}{when}: {length}", f"at {clock_text(found.at)} {found.name}"
+
+
+def _settings_of(reading: Reading, settings: Settings) -> Settings:
+    """What ``reading`` was taken with, as far as it is shown."""
+    segment = reading.analysis.window.segment
+    return replace(
+        settings,
+        cpu=segment.cpu,
+        method=segment.method,
+        window_s=segment.window_s,
+        loop_size=segment.loop_size or settings.loop_size,
+    )
 
 
 def next_cpu(order: list[int], cpu: int, step: int) -> int:

@@ -107,6 +107,7 @@ _STYLES: dict[Ink, str] = {
     "bar": "bold foreground on ink-bar",
     "live": "bold ink-on on success",
     "paused": "bold ink-on on warning",
+    "cursor": "warning on ink-faint",
     "key": "bold ink-value",
 }
 _COLOURLESS: dict[Ink, str] = {
@@ -121,6 +122,7 @@ _COLOURLESS: dict[Ink, str] = {
     "bar": "bold underline",
     "live": "bold underline",
     "paused": "bold reverse",
+    "cursor": "reverse",
     "key": "bold",
 }
 """Without colours, what must not be missed is in reverse."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tickmon.analysis.history import NO_HISTORY, Entry, History
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.trend import Trend
 from tickmon.tui.plots import Axis
@@ -18,6 +19,8 @@ class Reading:
     analysis: Analysis
     trend: Trend
     """With this window, also while it is provisional."""
+    history: History = NO_HISTORY
+    """With this window, unless it is provisional."""
 
     @property
     def ended_at(self) -> datetime:
@@ -47,6 +50,12 @@ class View:
     """None until the first reading of these settings."""
     axis: Axis | None = None
     """Of the histogram; None as long as there is no reading."""
+    history: History = NO_HISTORY
+    """What the time lines are drawn from."""
+    cursor: Entry | None = None
+    """Where in it the reading on show stands; None: live, or further back than it reaches."""
+    remark: tuple[str, str] | None = None
+    """Why this one is on show: ``worst 2 of 10: 1.40 ms``, ``at 15:16:18 preemption``."""
     doctor: str = ""
     """How much the doctor would change: ``2 warnings``; empty for nothing, or not known yet."""
     status: str = ""

@@ -58,9 +58,12 @@ _FIGURES = (
 
 _PAIRS = {
     "go(-1)": ("← → or [ ]", "previous, next CPU"),
+    "step(-1)": (", .", "one window back, on; pauses (so does a click on a time line)"),
+    "oldest": ("Home End", "oldest, newest window of the last hour"),
+    "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
 }
-_SECONDS = ("go(1)", "window(-1)")
+_SECONDS = ("go(1)", "step(1)", "newest", "all_worst", "window(-1)")
 """Two actions that share a line."""
 
 _BLIND = (

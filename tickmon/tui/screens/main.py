@@ -18,7 +18,7 @@ from tickmon.tui.widgets.keys import draw_keys
 from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.panel import Panel
 from tickmon.tui.widgets.sources import draw_sources
-from tickmon.tui.widgets.timelines import draw_overhead_line, draw_worst_line
+from tickmon.tui.widgets.timelines import draw_overhead_line, draw_worst_line, entry_at
 from tickmon.tui.widgets.title import draw_title
 
 LEAST_WIDTH = 64
@@ -60,8 +60,8 @@ class MainScreen(Screen[None]):
             with Container(id="side"):
                 yield Panel(draw_sources, id="sources")
                 with Container(id="times"):
-                    yield Panel(draw_overhead_line, id="overhead")
-                    yield Panel(draw_worst_line, id="worst")
+                    yield Panel(draw_overhead_line, id="overhead", pick=_pick_window)
+                    yield Panel(draw_worst_line, id="worst", pick=_pick_window)
         yield Panel(_draw_hidden, id="hidden")
         yield Panel(draw_keys, id="keys")
         yield Panel(_draw_too_small, id="small")
@@ -74,8 +74,14 @@ class MainScreen(Screen[None]):
     def show(self, view: View) -> None:
         """Shows ``view`` in every part."""
         self._view = view
+        self.set_class(view.paused_age_s is not None, "-paused")
         for panel in self.query(Panel):
             panel.view = view
+
+
+def _pick_window(view: View, column: int, width: int) -> str:
+    entry = entry_at(view, column, width)
+    return "" if entry is None else f"show_window({entry.number})"
 
 
 def _draw_hidden(_view: View, _width: int, height: int) -> list[Row]:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from tickmon.tui.rows import Piece, Row, row, spread_apart, width_of
 from tickmon.tui.view import View
+from tickmon.tui.widgets.banner import BANNER_ROWS, draw_banner
 from tickmon.tui.words import clock_text, why_ended
 from tickmon.units import duration_text
 
 
-def draw_message(view: View, width: int, _height: int) -> list[Row]:
-    """One row: why nothing comes, else an open gap, else the first warning and how many there are."""
+def draw_message(view: View, width: int, height: int) -> list[Row]:
+    """One row: why nothing comes, else an open gap, else the first warning and how many there are.
+
+    On hold there are three where there is room, and say that large.
+    """
+    if view.paused_age_s is not None and height >= BANNER_ROWS:
+        return draw_banner(view, width)
     if view.ended is not None:
         again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
         return [spread_apart(row((f" {why_ended(view.ended)} ", "bad")), again, width)]
@@ -38,6 +44,8 @@ def _message(view: View) -> Row:
         return row((f" CPU {view.settings.cpu}: not running for {gap} ", "bad"), (f" since {since}", "label"))
     if view.reading is None:
         return row((f" {view.status}", "value"))
+    if view.remark:
+        return row((f" {view.remark[0]}", "value"), f" {view.remark[1]}")
     warnings = view.reading.analysis.warnings
     if not warnings:
         return row((" no warnings", "label"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.events import Click
 from textual.geometry import Region
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -18,6 +19,9 @@ from tickmon.tui.view import View
 Draw = Callable[[View, int, int], list[Row]]
 """Draws a part of the screen into so many columns and rows."""
 
+Pick = Callable[[View, int, int], str]
+"""What a click on a column of a part of so many columns does: an action of the app, or nothing."""
+
 
 class Panel(Widget):
     """Shows what its drawing function makes of a view."""
@@ -25,9 +29,10 @@ class Panel(Widget):
     view: reactive[View | None] = reactive(None, repaint=False, init=False)
     """What is shown; None as long as there is nothing."""
 
-    def __init__(self, draw: Draw, *, id: str) -> None:
+    def __init__(self, draw: Draw, *, id: str, pick: Pick | None = None) -> None:
         super().__init__(id=id)
         self._draw = draw
+        self._pick = pick
         self._rows: list[Row] = []
         self._styles: dict[Ink, Style] = {}
 
@@ -38,6 +43,13 @@ class Panel(Widget):
     def on_resize(self) -> None:
         """Draws it in the new size."""
         self._draw_again()
+
+    async def on_click(self, event: Click) -> None:
+        """Does what stands at that column."""
+        if self._pick is not None and self.view is not None:
+            action = self._pick(self.view, event.x, self.size.width)
+            if action:
+                await self.run_action(f"app.{action}")
 
     def render_line(self, y: int) -> Strip:
         """The row at ``y``, inked."""

@@ -3,66 +3,120 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
+from tickmon.analysis.history import Entry
+from tickmon.analysis.readings import Analysis
 from tickmon.tui.plots import bars, nice_top, sweep
 from tickmon.tui.rows import Ink, Piece, Row, heading
 from tickmon.tui.view import View
 from tickmon.tui.words import cycles_text
-from tickmon.units import duration_text
+from tickmon.units import cycles_to_ns, duration_text
 
 WRITE_MARK = "│"
 """Stands where the next window will be drawn."""
+BEGIN_MARK = "┊"
+"""Stands above the first window after a change of CPU, method or settings, and after a new start."""
 
 _PIECE = 8
 """Columns that are sent together when one of them changes."""
+_EDGE = 1
+"""Free columns at both ends."""
 
 
 def draw_overhead_line(view: View, width: int, height: int) -> list[Row]:
     """The overhead of each window so far, in per cent from 0."""
-    points = view.reading.trend.points if view.reading else ()
-    percents = [point.overhead_share * 100 for point in points]
-    return _line(view, "overhead", percents, lambda top: f"{top:g} %", width, height)
+    return _line(view, "overhead", lambda a: a.overhead_share * 100, lambda top: f"{top:g} %", width, height)
 
 
 def draw_worst_line(view: View, width: int, height: int) -> list[Row]:
     """The longest interruption of each window so far, from 0."""
-    reading = view.reading
-    if reading is None:
-        return [heading("worst", "", width)]
-    tsc_hz = reading.analysis.tsc_hz
-    unit_cycles = 1.0 if view.in_cycles else tsc_hz / 1e9
-    lengths = [(point.worst_cycles or 0) / unit_cycles for point in reading.trend.points]
+
+    def length(analysis: Analysis) -> float:
+        cycles = analysis.spread.max_cycles or 0
+        return cycles if view.in_cycles else cycles_to_ns(cycles, analysis.tsc_hz)
 
     def scale(top: float) -> str:
         return cycles_text(top) if view.in_cycles else duration_text(top, digits=1)
 
-    return _line(view, "worst", lengths, scale, width, height)
+    return _line(view, "worst", length, scale, width, height)
+
+
+def entry_at(view: View, column: int, width: int) -> Entry | None:
+    """The window that is drawn there; None: none, or one that is not complete."""
+    visible = _visible(view, width - 2 * _EDGE)
+    columns = {place: entry for entry, place in visible.entries}
+    return columns.get(column - _EDGE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Visible:
+    """What has room in a time line."""
+
+    entries: list[tuple[Entry, int]]
+    """Oldest first, each with its column."""
+    shown: int
+    """Number of the last of all that have had a column so far: it says which one is written next."""
+
+
+def _visible(view: View, columns: int) -> _Visible:
+    """The newest windows, or those from the cursor on where that stands further back."""
+    entries = view.history.entries
+    last = len(entries)
+    if view.cursor is not None:
+        last = min(last, entries.index(view.cursor) + columns - 1)
+    shown = view.history.windows - (len(entries) - last)
+    recent = entries[max(last - (columns - 1), 0) : last]
+    return _Visible(
+        entries=[(entry, (shown - len(recent) + n) % columns) for n, entry in enumerate(recent)],
+        shown=shown,
+    )
 
 
 def _line(
     view: View,
     name: str,
-    values: Sequence[float],
+    value: Callable[[Analysis], float],
     scale: Callable[[float], str],
     width: int,
     height: int,
 ) -> list[Row]:
+    columns = width - 2 * _EDGE
+    visible = _visible(view, columns)
+    values = [value(entry.analysis) for entry, _ in visible.entries]
+    total = visible.shown
+    reading = view.reading
+    if reading is not None and reading.analysis.window.provisional and view.cursor is None:
+        values.append(value(reading.analysis))
+        total += 1
     top = nice_top(max(values)) if values and max(values) > 0 else 0.0
-    note = f"each window, 0 to {scale(top)}" if top else ""
-    total = view.reading.trend.windows if view.reading else 0
-    places = sweep(values, total=total, width=width - 2)
-    mark = total % (width - 2)
-    rows = [heading(name, note, width)]
-    for text in bars(np.nan_to_num(places), height=height - 1, top=top):
-        newer, older = _pieces(text, 0, mark, "line"), _pieces(text, mark + 1, len(text), "older")
-        rows.append((Piece(" "), *newer, Piece(WRITE_MARK if total else " ", "faint"), *older))
+    most = max((entry.windows for entry, _ in visible.entries), default=1)
+    each = "each window" if most == 1 else f"up to {most} windows a column"
+    rows = [heading(name, f"{each}, 0 to {scale(top)}" if top else "", width)]
+    places = np.nan_to_num(sweep(values, total=total, width=columns))
+    mark = total % columns if total else None
+    begins = {
+        place for entry, place in visible.entries if entry.begins and entry is not visible.entries[0][0]
+    }
+    cursor = next((place for entry, place in visible.entries if entry is view.cursor), None)
+    for text in bars(places, height=height - 1, top=top):
+        inks: list[Ink] = ["line" if mark is None or n < mark else "older" for n in range(columns)]
+        cells = list(zip(text, inks, strict=True))
+        for n in begins:
+            if text[n] == " ":
+                cells[n] = (BEGIN_MARK, "label")
+        if mark is not None:
+            cells[mark] = (WRITE_MARK, "faint")
+        if cursor is not None:
+            cells[cursor] = (text[cursor], "cursor")
+        rows.append((Piece(" "), *_pieces(cells)))
     return rows
 
 
-def _pieces(text: str, first: int, end: int, ink: Ink) -> list[Piece]:
-    """``text[first:end]`` cut at places that stay the same while the mark moves through it."""
-    cuts = [first, *range(first - first % _PIECE + _PIECE, end, _PIECE), end]
-    return [Piece(text[a:b], ink) for a, b in pairwise(cuts) if b > a]
+def _pieces(cells: Sequence[tuple[str, Ink]]) -> list[Piece]:
+    """Cells of one ink together, cut at places that stay the same while the mark moves through them."""
+    groups = groupby(enumerate(cells), key=lambda numbered: (numbered[0] // _PIECE, numbered[1][1]))
+    return [Piece("".join(cell[0] for _, cell in group), ink) for (_, ink), group in groups]
