@@ -407,10 +407,27 @@ def test_stop_is_known_where_switches_are_not_dated_from_the_sampler_having_been
     cutting.add_details(details((100, 900), (3_900, 2_000)))
     cutting.add_stop(read_at(4_700, SEGMENT))
     cutting.add_stop(read_at(5_200, SEGMENT))
-    add(cutting, raw(0, 10_000, [900, 2_000]), dated=False)
+    cutting.add_piece(
+        raw(0, 10_000, [900, 2_000]), closed=read_at(10_000, SEGMENT), switch_count=5, dated=False
+    )
     window = cutting.close(())
     assert window.excluded == (Exclusion(code="stopped", start_cycles=3_900, cycles=2_000),)
     assert window.interruptions == 1
+    # It was one stop, however often it was seen.
+    assert window.switch_count == 4
+
+
+def test_longest_that_stays_is_known_by_its_bin_where_its_detail_was_lost() -> None:
+    cutting = windower()
+    cutting.add_clocks(read_at(20_000, SEGMENT))
+    cutting.add_details(details((3_900, 2_000)))
+    cutting.add_switches(switched((4_000, 5_800), stopped=True), 0)
+    lost = raw(0, 10_000, [2_000, 1_500])
+    add(cutting, replace(lost, lost=1))
+    window = cutting.close(())
+    assert (window.interruptions, window.lost, window.gap_sum_cycles) == (1, 1, 1_500)
+    assert window.max_cycles is not None
+    assert 1_500 * 7 / 8 < window.max_cycles <= 1_500
 
 
 def test_long_loss_of_the_cpu_with_a_priority_is_throttling_and_a_short_one_a_preemption() -> None:

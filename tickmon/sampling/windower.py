@@ -209,13 +209,16 @@ class Windower:
         """``piece`` without the stretches in which the sampler was not meant to run: no switches."""
         mine = [stretch for stretch in self._kept_off if stretch[1] < piece.end_cycles]
         self._kept_off = [stretch for stretch in self._kept_off if stretch[1] >= piece.end_cycles]
+        excluded_count = piece.excluded_count
         for code, out_cycles, in_cycles in mine:
             # One interruption may hold several of them, and is taken out with the first.
             if not any(e.start_cycles <= out_cycles < e.start_cycles + e.cycles for e in piece.excluded):
                 piece = exclude_longest(piece, code, start_cycles=out_cycles, end_cycles=in_cycles)
         if piece.switch_count is None:
             return piece
-        return replace(piece, switch_count=max(0, piece.switch_count - len(mine)))
+        # Not dated, one stop was seen as often as anybody looked.
+        left_out = len(mine) if piece.switches is not None else piece.excluded_count - excluded_count
+        return replace(piece, switch_count=max(0, piece.switch_count - left_out))
 
 
 def _utc_at(cycles: int, clocks: Sequence[ClockReading], counter_hz: float) -> datetime:
