@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tickmon.analysis.histogram import BINS, bins_of
+from tickmon.analysis.histogram import BINS, bin_edges_cycles, bins_of
 from tickmon.windows import INTERRUPTION, Exclusion, Window
 
 
@@ -24,8 +25,10 @@ def exclude_longest(window: Window, code: str, *, start_cycles: int, end_cycles:
     details = np.delete(window.details, index)
     counts = window.counts.copy()
     counts[bins_of(gaps[index : index + 1])] -= 1
-    # Below the threshold the longest is not known one by one.
+    # Below the threshold the longest is not known one by one; nor are those whose detail was lost.
     floor_cycles = window.segment.threshold_cycles or window.min_cycles or 0
+    if window.lost:
+        floor_cycles = max(floor_cycles, _longest_by_bins(counts))
     without = replace(
         window,
         interruptions=window.interruptions - 1,
@@ -35,6 +38,11 @@ def exclude_longest(window: Window, code: str, *, start_cycles: int, end_cycles:
         details=details,
     )
     return _with(without, Exclusion(code=code, start_cycles=int(starts[index]), cycles=gap_cycles))
+
+
+def _longest_by_bins(counts: NDArray[np.int64]) -> int:
+    """What the longest of these interruptions took at least: less than an eighth is missing."""
+    return int(bin_edges_cycles()[np.flatnonzero(counts).max(initial=0)])
 
 
 def exclude_all(window: Window, code: str) -> Window:
