@@ -103,11 +103,14 @@ class Run:
             self._collect()
             now_s = time.monotonic()
             if status.state == "ended":
-                if not self._take(closes=True) and self._windower.open_pieces:
-                    self._close()
+                # One that was cut, and what it did from then on.
+                while self._take(closes=True):
+                    pass
+                self._close_open()
                 return status
             if stop.is_set():
                 self._cut(closes=True, within_s=STOP_S)
+                self._close_open()
                 return None
             if status.mark_cycles != mark_cycles:
                 mark_cycles, marked_s = status.mark_cycles, now_s
@@ -122,6 +125,7 @@ class Run:
                 if cut.last or (cut.closes and self.clock_source_changed):
                     return None
             elif end_s is not None and now_s > end_s + OVERDUE_S:
+                self._close_open()
                 return None
             stop.wait(min(POLL_S, max(0.0, cuts.next().due_s - time.monotonic())))
 
@@ -177,6 +181,11 @@ class Run:
                 replace(self.segment, segment=number, origin_cycles=raw.end_cycles, reason="jump")
             )
         return True
+
+    def _close_open(self) -> None:
+        """Hands on what was only looked at, when nothing more of its window will come."""
+        if self._windower.open_pieces:
+            self._close()
 
     def _close(self) -> None:
         """Ends the open window and hands it on."""
