@@ -39,6 +39,8 @@ class Desk:
     """The CPUs that are found busy from now on."""
     offline: set[int]
     """The CPUs that are found offline from now on."""
+    themes: list[str]
+    """Those that were to be remembered."""
     given: Counter[ScriptedSource] = field(default_factory=Counter)
     """How many windows each source has handed on."""
 
@@ -130,6 +132,7 @@ async def desk(
     kept_away: list[int] = []
     traded = set(TRADED)
     offline: set[int] = set()
+    themes: list[str] = []
 
     def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
         source = ScriptedSource(settings, segment=segment, first_window=first_window, reason=reason)
@@ -146,6 +149,12 @@ async def desk(
         saved.append(window)
         return Path("snapshot.jsonl.gz")
 
+    def remember(theme: str) -> Path:
+        if refusal:
+            raise TickmonError(refusal)
+        themes.append(theme)
+        return Path("config.toml")
+
     def look(asked: Collection[int]) -> Mapping[int, CpuUse]:
         looked.extend(asked)
         return look_idle(asked, traded, offline)
@@ -161,6 +170,7 @@ async def desk(
         look=look,
         examine=examine,
         named=named,
+        remember_theme=remember,
     )
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
@@ -173,6 +183,7 @@ async def desk(
                 kept_away=kept_away,
                 traded=traded,
                 offline=offline,
+                themes=themes,
             )
             if source_of is None:
                 await at.opened(1)

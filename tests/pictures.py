@@ -32,7 +32,7 @@ class Picture:
     size: tuple[int, int]
     windows: int = 50
     keys: tuple[str, ...] = ()
-    theme: str = "tickmon-dark"
+    theme: str = "dark"
     method: Method = Method.GAP
 
 
@@ -40,8 +40,8 @@ PICTURES = (
     Picture(name="live-80x24", size=(80, 24)),
     Picture(name="live-120x40", size=(120, 40)),
     Picture(name="live-200x50", size=(200, 50)),
-    Picture(name="light-120x40", size=(120, 40), theme="tickmon-light"),
-    Picture(name="colour-blind-safe-120x40", size=(120, 40), theme="tickmon-safe"),
+    Picture(name="light-120x40", size=(120, 40), theme="light"),
+    Picture(name="colour-blind-safe-120x40", size=(120, 40), theme="safe"),
     Picture(name="loop-method-80x24", size=(80, 24), windows=8, method=Method.LOOP),
     Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
     Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),

@@ -16,7 +16,7 @@ from tickmon.arguments import parse
 from tickmon.cli import main
 from tickmon.errors import UsageError
 from tickmon.machine.cpus import read_cpus
-from tickmon.options import SampleOptions, WatchOptions
+from tickmon.options import SampleOptions, ScreenOptions, WatchOptions
 from tickmon.settings import settings_for
 
 
@@ -57,6 +57,12 @@ def test_kernel_is_traced_only_when_asked_to(word: str, traced: bool) -> None:
     for asked in (sample_options("--trace", word), watch_options("--trace", word)):
         assert asked.measure.trace is traced
         assert settings_for(asked.measure, 3).trace is traced
+
+
+def test_screen_takes_the_mouse_and_marks_its_frames_unless_told_not_to() -> None:
+    assert watch_options().screen == ScreenOptions(ascii=False, mouse=True, sync=True, theme=None)
+    plain = watch_options("--ascii", "--no-mouse", "--no-sync", "--theme", "safe").screen
+    assert plain == ScreenOptions(ascii=True, mouse=False, sync=False, theme="safe")
 
 
 def test_loop_method_takes_one_pass_of_samples_unless_a_duration_is_given() -> None:

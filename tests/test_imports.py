@@ -25,6 +25,7 @@ ROOMS = {
     "analysis": 3,
     "arguments": 3,
     "settings": 3,
+    "remembered": 3,
     "sampling": 4,
     "counted": 4,
     "layout": 4,

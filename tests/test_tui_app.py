@@ -534,6 +534,21 @@ async def test_the_theme_key_goes_round(at: Desk) -> None:
     assert seen[0][1] != seen[1][1]
 
 
+@on_screen()
+async def test_a_theme_is_remembered_only_when_that_is_asked_for(at: Desk) -> None:
+    await at.press("t")
+    assert at.themes == []
+    await at.press("T")
+    assert at.themes == ["light"]
+    assert "theme light from the next start on: config.toml" in at.notices
+
+
+@on_screen(refusal="no room")
+async def test_a_theme_that_cannot_be_remembered_is_told_with_the_reason(at: Desk) -> None:
+    await at.press("T")
+    assert "no room" in at.notices
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+c"])
 def test_quit_ends_with_0(key: str) -> None:
     @on_screen()

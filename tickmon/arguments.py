@@ -171,7 +171,7 @@ def parse(argv: Sequence[str]) -> options.Options:
         return _show_options(arguments)
     if arguments.command == "validate":
         return _validate_options(arguments)
-    return options.WatchOptions(measure=_measure_options(arguments), ascii=arguments.ascii)
+    return options.WatchOptions(measure=_measure_options(arguments), screen=_screen_options(arguments))
 
 
 def _with_command(argv: Sequence[str]) -> list[str]:
@@ -319,7 +319,26 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
         "CPUs that may be measured, as in 1 or 2,4-6; the first comes first "
         "(default: an idle one, isolated if there is one)",
     )
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    _add_screen(parser)
+
+
+def _add_screen(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("screen")
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    group.add_argument(
+        "--theme",
+        choices=options.THEMES,
+        help="colours; safe tells nothing by red and green (default: what key T remembered, or dark)",
+    )
+    group.add_argument(
+        "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal: select, copy"
+    )
+    group.add_argument(
+        "--no-sync",
+        dest="sync",
+        action="store_false",
+        help="no synchronized output, for a terminal that flickers or slows down with it",
+    )
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -435,6 +454,12 @@ def _measure_options(arguments: argparse.Namespace) -> options.MeasureOptions:
         tsc_hz=arguments.tsc_hz,
         priority=arguments.priority,
         trace=arguments.trace == "on",
+    )
+
+
+def _screen_options(arguments: argparse.Namespace) -> options.ScreenOptions:
+    return options.ScreenOptions(
+        ascii=arguments.ascii, mouse=arguments.mouse, sync=arguments.sync, theme=arguments.theme
     )
 
 

@@ -17,6 +17,8 @@ METHODS = ("gap", "loop")
 TRACES = ("auto", "on", "off")
 """auto is off: tracing is never without cost, so it is only done when asked for."""
 VALIDATE_FORMATS = ("text", "json")
+THEMES = ("dark", "light", "safe")
+"""safe: for people who do not tell red from green."""
 
 WINDOW_S = 1.0
 DURATION_S = 10.0
@@ -107,11 +109,23 @@ class ValidateOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenOptions:
+    """How the screen is to be drawn, whatever is on it."""
+
+    ascii: bool
+    mouse: bool
+    sync: bool
+    """Frames may be marked, so that a terminal that can shows each at once."""
+    theme: str | None
+    """None: the one that was remembered, or else the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
     """What ``watch`` was asked for."""
 
     measure: MeasureOptions
-    ascii: bool
+    screen: ScreenOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

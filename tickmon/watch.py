@@ -12,9 +12,10 @@ from tickmon.formats.lines import Header
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.busy import look
 from tickmon.machine.facts import read_machine
-from tickmon.options import WatchOptions
+from tickmon.options import THEMES, WatchOptions
 from tickmon.ready import Ready
 from tickmon.recording import save_snapshot
+from tickmon.remembered import remembered_theme
 from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
 from tickmon.tui.feed import Feed
@@ -39,6 +40,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
 
         return examine(cpu)
 
+    theme = asked.screen.theme or remembered_theme() or THEMES[0]
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)
     feed = Feed(open_source=open_source, keep_away=lambda cpu: keep_away((cpu,), ready.cpus))
@@ -57,6 +59,8 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
         examine=examine,
         named=ready.named,
         why=f"CPU {cpu} is measured: {ready.reason}" if ready.reason else "",
-        ascii_only=asked.ascii or not speaks_utf8(),
+        theme=theme,
+        ascii_only=asked.screen.ascii or not speaks_utf8(),
+        sync=asked.screen.sync,
     )
-    return run_screen(app)
+    return run_screen(app, mouse=asked.screen.mouse)

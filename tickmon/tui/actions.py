@@ -207,6 +207,15 @@ ACTIONS = (
         rank=5,
     ),
     Action(
+        name="remember_theme",
+        title="Remember this theme",
+        keys="T",
+        shown="T",
+        word="",
+        sentence="have the next start begin with this theme",
+        rank=9,
+    ),
+    Action(
         name="help",
         title="Help",
         keys="question_mark,h,f1",

@@ -27,6 +27,7 @@ from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
+from tickmon.remembered import remember_theme
 from tickmon.tui import browsing
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.driver import TerminalDriver
@@ -80,19 +81,24 @@ class TickmonApp(App[int]):
         examine: Callable[[int], Diagnosis] | None = None,
         named: Collection[int] = (),
         why: str = "",
+        theme: str = THEMES[0].name,
+        remember_theme: Callable[[str], Path] = remember_theme,
         ascii_only: bool = False,
+        sync: bool = True,
     ) -> None:
         """``settings`` are the first ones: ``feed`` is opening them, for their CPU is named or was seen idle.
 
         ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
         some CPUs are busy with (0.2 s); ``examine`` what spoils the measurement on one (0.3 s), None where
         there is no machine. ``named`` are the CPUs that the user consented to, ``why`` is one line on why
-        the first CPU is the first.
+        the first CPU is the first. ``remember_theme`` writes a theme's name for the next start and returns
+        where. ``sync``: frames are marked for terminals that know that.
         """
         super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
         self.set_class(self.no_color, "-colourless")
         self.ascii_only = ascii_only
+        self.sync = sync
         self.fault: Exception | None = None
         """An error of our own that ended the app."""
         self.when_ending: Callable[[int], None] = lambda code: None
@@ -102,6 +108,7 @@ class TickmonApp(App[int]):
         self._save_snapshot = save_snapshot
         self._look = look
         self._examine = examine
+        self._remember_theme = remember_theme
         self._examined: int | None = None
         self._why = why
         self._consented = set(named)
@@ -109,10 +116,10 @@ class TickmonApp(App[int]):
         self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
         self._rest: asyncio.TimerHandle | None = None
         self._aging: asyncio.TimerHandle | None = None
-        for theme in THEMES:
-            self.register_theme(theme)
+        for each in THEMES:
+            self.register_theme(each)
         # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
-        self.set_reactive(App.theme, THEMES[0].name)
+        self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_default_screen(self) -> MainScreen:
@@ -416,6 +423,15 @@ class TickmonApp(App[int]):
         """The next theme."""
         names = [theme.name for theme in THEMES]
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def action_remember_theme(self) -> None:
+        """Has the next start begin with this theme; nothing else is ever written unasked."""
+        try:
+            path = self._remember_theme(self.theme)
+        except TickmonError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"theme {self.theme} from the next start on: {path}", markup=False)
 
     async def action_quit(self) -> None:
         """Ends the app."""

@@ -74,6 +74,11 @@ class TerminalDriver(LinuxDriver):
         """Queues ``data`` for the terminal."""
         super().write(to_ascii(data) if self._app.ascii_only else data)
 
+    def _request_terminal_sync_mode_support(self) -> None:
+        # Frames are marked only after the terminal has answered that it knows the marks.
+        if self._app.sync:
+            super()._request_terminal_sync_mode_support()
+
     def start_application_mode(self) -> None:
         """Takes the terminal; how it was found is kept from the first time."""
         super().start_application_mode()  # type: ignore[no-untyped-call]

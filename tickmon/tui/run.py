@@ -12,15 +12,17 @@ _STOP_S = 0.5
 """The sampler is told to end, and ends anyway when this process does."""
 
 
-def run_screen(app: TickmonApp) -> int:
+def run_screen(app: TickmonApp, *, mouse: bool = True) -> int:
     """Runs ``app`` on this terminal and returns the exit code; call ``check_terminal()`` first.
+
+    ``mouse`` may be left to the terminal.
 
     TickmonError when the program itself failed; by then the terminal is as it was.
     """
     guard = Guard(end=lambda: app.end(0), words=lambda: _fault_text(app.fault) if app.fault else "")
     app.when_ending = guard.expect_end
     with guard.watching():
-        code = app.run()
+        code = app.run(mouse=mouse)
         app.feed.close(_STOP_S)
     if guard.signal is not None:
         return 128 + guard.signal

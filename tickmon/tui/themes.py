@@ -11,13 +11,13 @@ from tickmon.tui.rows import Ink
 
 THEMES = (
     Theme(
-        name="tickmon-dark",
+        name="dark",
         primary="#5fafd7",
         secondary="#87afd7",
         accent="#ffaf5f",
         warning="#ffaf00",
         error="#ff5f5f",
-        success="#87d787",
+        success="#87ff87",
         foreground="#d0d0d0",
         background="#121212",
         surface="#1c1c1c",
@@ -36,7 +36,7 @@ THEMES = (
         },
     ),
     Theme(
-        name="tickmon-light",
+        name="light",
         primary="#005f87",
         secondary="#005faf",
         accent="#af5f00",
@@ -55,14 +55,14 @@ THEMES = (
             "ink-value": "#000000",
             "ink-tick": "#005fd7",
             "ink-train": "#af5f00",
-            "ink-rest": "#875faf",
+            "ink-rest": "#8700af",
             "ink-bar": "#dadada",
             "ink-on": "#ffffff",
         },
     ),
     # Blue against orange, and every pair also differs in brightness (Okabe & Ito, 2008).
     Theme(
-        name="tickmon-safe",
+        name="safe",
         primary="#56b4e9",
         secondary="#0072b2",
         accent="#e69f00",
@@ -87,7 +87,7 @@ THEMES = (
         },
     ),
 )
-"""The first is the default; ``t`` goes through them."""
+"""Named as in ``options.THEMES``; the first is the default, ``t`` goes through them."""
 
 _STYLES: dict[Ink, str] = {
     "plain": "foreground",

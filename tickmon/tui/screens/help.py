@@ -62,8 +62,9 @@ _PAIRS = {
     "oldest": ("Home End", "oldest, newest window of the last hour"),
     "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
+    "theme": ("t T", "next theme: dark, light, colour-blind safe; T: remember it"),
 }
-_SECONDS = ("go(1)", "step(1)", "newest", "all_worst", "window(-1)")
+_SECONDS = ("go(1)", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
 """Two actions that share a line."""
 
 _BLIND = (
