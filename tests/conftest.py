@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 PATIENCE_MS = 5000
 """For a process that was told to end; one that nobody told stays longer than that."""
+
+
+HEEDED: dict[signal.Signals, Callable[[int, FrameType | None], Any] | signal.Handlers] = {
+    signal.SIGHUP: signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGQUIT: signal.SIG_DFL,
+}
 
 
 def parent_of(pid: int) -> int | None:
@@ -61,6 +71,18 @@ def await_end(pid: int) -> None:
     poll.register(end, select.POLLIN)
     poll.poll(PATIENCE_MS)
     os.close(end)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals_are_heeded() -> Iterator[None]:
+    """Whoever runs the tests in the background of a shell or under nohup has some of them ignored, and every
+    program that a test starts would inherit that."""
+    ignored = [number for number in HEEDED if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, HEEDED[number])
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture(autouse=True)
