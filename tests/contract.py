@@ -160,6 +160,7 @@ _READING: Mapping[str, object] = {
     ),
     "excluded": ListOf({"code": str, "start_cycles": int, "cycles": int}),
     "excluded_count": int,
+    "excluded_cycles": int,
     "trace": Maybe({"events": int, "outside": int, "lost": int}),
     "worst": ListOf(
         {

@@ -156,7 +156,9 @@ def test_what_does_no_harm_is_read_over(tmp_path: Path, spoil: Callable[[str], s
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in written(three_windows()).splitlines()]
     for line in lines:
-        for name in ("counter_synchronised", "guest", "step_cycles", "kernel_tick", "excluded_count"):
+        for name in ("counter_synchronised", "guest", "step_cycles", "kernel_tick"):
+            line.pop(name, None)
+        for name in ("excluded_count", "excluded_cycles"):
             line.pop(name, None)
         for part in (line.get("tick"), *line.get("sources", ()), *line.get("trains", ())):
             if part:
@@ -164,6 +166,16 @@ def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     items = list(read(file_of(tmp_path, "".join(json.dumps(line) + "\n" for line in lines))))
     medians = [a.tick.spread.median_cycles for a in of_kind(items, Analysis) if a.tick]
     assert medians == [a.tick.spread.median_cycles for a in three_windows() if a.tick]
+
+
+def test_time_that_was_left_out_but_not_listed_is_not_watched(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in written(three_windows()).splitlines()]
+    for line in lines:
+        if line["line"] == "window":
+            line["excluded_cycles"] += 12_345
+    items = list(read(file_of(tmp_path, "".join(json.dumps(line) + "\n" for line in lines))))
+    for now, before in zip(of_kind(items, Analysis), three_windows(), strict=True):
+        assert now.window.watched_cycles == before.window.watched_cycles - 12_345
 
 
 def refused(path: Path) -> str:

@@ -16,6 +16,7 @@ from tickmon.analysis import total as total_module
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import NO_TOTAL, Summary, add
+from tickmon.formats.lines import summary_line
 from tickmon.windows import Exclusion, ReadingWarning, Window
 
 
@@ -348,6 +349,22 @@ def test_endless_exclusions_are_listed_only_up_to_a_bound_but_all_are_counted() 
     # What takes time off the run is never left out.
     assert run.excluded[-1] == jump
     assert run.watched_cycles == 71 * 10**9 - 10**8
+
+
+def test_time_that_was_left_out_is_not_watched_though_too_often_to_be_listed() -> None:
+    def throttled(second: int) -> Exclusion:
+        return Exclusion(code="throttled", start_cycles=second * 10**9 + 5, cycles=5 * 10**7)
+
+    windows = [
+        make_window(excluded=(throttled(n),), start_cycles=n * 10**9, end_cycles=(n + 1) * 10**9)
+        for n in range(1_100)
+    ]
+    summary = sum_up(windows)
+    run = summary.analysis.window
+    assert (len(run.excluded), run.excluded_count) == (1000, 1100)
+    assert run.watched_cycles == 1_100 * (10**9 - 5 * 10**7)
+    said = summary_line(summary, windows=1_100)
+    assert said["excluded_cycles"] == 1_100 * 5 * 10**7
 
 
 def test_run_of_the_loop_method_has_mode_and_the_verdict_of_its_worst_window() -> None:

@@ -272,6 +272,8 @@ class Window:
     """The first of them."""
     excluded_count: int = 0
     """Of all."""
+    unlisted_cycles: int = 0
+    """Of the time that those took which are not listed, as far as it is known."""
     switches_lost: int = 0
     """Records of switches that the kernel dropped: so many may be missing among the dated ones."""
     trace: Trace | None = None
@@ -286,7 +288,12 @@ class Window:
     @property
     def watched_cycles(self) -> int:
         """The time that shares and rates refer to: without what is excluded."""
-        return self.length_cycles - sum(e.cycles for e in self.excluded if e.code != "backwards")
+        return self.length_cycles - self.excluded_cycles
+
+    @property
+    def excluded_cycles(self) -> int:
+        """The time that exclusions took: where the counter went back there is none."""
+        return self.unlisted_cycles + sum(e.cycles for e in self.excluded if e.code != "backwards")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ def merge(windows: Sequence[Window]) -> Window:
         counters=sum_counters([w.counters for w in windows]),
         excluded=tuple(e for w in windows for e in w.excluded),
         excluded_count=sum(w.excluded_count for w in windows),
+        unlisted_cycles=sum(w.unlisted_cycles for w in windows),
         switches_lost=sum(w.switches_lost for w in windows),
         trace=join_traces(traces) if len(traces) == len(windows) else None,
         warnings=_once(warning for w in windows for warning in w.warnings),

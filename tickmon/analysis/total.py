@@ -18,7 +18,8 @@ from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.windows import INTERRUPTION, SWITCH, TRACED, Exclusion, Method, Window
 
 EXCLUSIONS = 1000
-"""So many are listed; a counter that goes back all the time must not fill the memory."""
+"""So many are listed: neither a counter that goes back all the time nor throttling in each second must fill
+the memory."""
 
 KEEP_IN_ALL = 3 * KEEP_VALUES
 """So many lengths are kept one by one in all spreads of a run together; the costliest to keep go first."""
@@ -161,17 +162,18 @@ def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
         excluded=tuple(excluded),
     )
     joined = merge((before, moved))
+    listed = replace(joined, excluded=_bounded(joined.excluded))
     return replace(
-        joined,
+        listed,
         # Of the clocks only the ends, and every warning once: the run's own numbers are said of it anew.
         clocks=(*joined.clocks[:1], *joined.clocks[1:][-1:]),
-        excluded=_bounded(joined.excluded),
+        unlisted_cycles=joined.unlisted_cycles + joined.excluded_cycles - listed.excluded_cycles,
         warnings=gravest_first(joined.warnings),
     )
 
 
 def _bounded(excluded: Sequence[Exclusion]) -> tuple[Exclusion, ...]:
-    """At most ``EXCLUSIONS``: those that took time first, of which there are few."""
+    """At most ``EXCLUSIONS``, in the order of time: those that took time go before others."""
     first = sorted(excluded, key=lambda exclusion: exclusion.code == "backwards")[:EXCLUSIONS]
     return tuple(sorted(first, key=lambda exclusion: exclusion.start_cycles))
 

@@ -223,6 +223,7 @@ def _members(analysis: Analysis) -> Line:
             {"code": e.code, "start_cycles": e.start_cycles, "cycles": e.cycles} for e in window.excluded
         ],
         "excluded_count": window.excluded_count,
+        "excluded_cycles": window.excluded_cycles,
         "trace": _traced(analysis.traced) if analysis.traced else None,
         "worst": [_worst(worst) for worst in analysis.worst],
         "warnings": [_warning(warning) for warning in analysis.warnings],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -202,7 +203,8 @@ def _window(line: Members, segment: Segment, number: int) -> Window:
         for part in line.parts("excluded")
     )
     excluded_count = line.whole_or_none("excluded_count")
-    return Window(
+    excluded_cycles = line.whole_or_none("excluded_cycles")
+    window = Window(
         window=number,
         segment=segment,
         provisional=False,
@@ -229,6 +231,9 @@ def _window(line: Members, segment: Segment, number: int) -> Window:
             for part in line.parts("warnings", PARTS_MOST)
         ),
     )
+    if excluded_cycles is None:
+        return window
+    return replace(window, unlisted_cycles=max(0, excluded_cycles - window.excluded_cycles))
 
 
 def _clocks(part: Members | None, segment: Segment) -> tuple[ClockReading, ...]:
