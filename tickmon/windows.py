@@ -146,9 +146,10 @@ class Counters:
     steal_ns: int | None
     """The hypervisor ran somebody else on the sampled CPU, in steps of 10 ms or so."""
     throttled_ns: int | None
-    """Tasks of the sampler's control group were kept off all CPUs by the group's CPU limit, added up."""
+    """Tasks were kept off all CPUs by the CPU limits of the sampler's control group and those above, added
+    up."""
     throttled_count: int | None
-    """In so many of the limit's periods."""
+    """In so many of the limits' periods."""
     softirqs: tuple[SoftirqCount, ...] | None
     """Those that ran."""
 

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from tickmon.machine.cgroups import under
 from tickmon.machine.files import read_text
+from tickmon.machine.quota import CpuGroups
 from tickmon.text import harmless
 from tickmon.windows import Counters, SoftirqCount
 
@@ -22,9 +24,9 @@ class Counted:
     softirqs: dict[str, int] | None
 
 
-def read_counters(cpu: int, pid: int, root: Path = Path("/")) -> Counted:
-    """Of CPU ``cpu``, and of the process ``pid`` on it and its control group. Interrupts nobody."""
-    throttled_ns, throttled_count = _read_throttled(pid, root)
+def read_counters(cpu: int, pid: int, groups: CpuGroups | None, root: Path = Path("/")) -> Counted:
+    """Of CPU ``cpu``, and of the process ``pid`` on it in these control ``groups``. Interrupts nobody."""
+    throttled_ns, throttled_count = _read_throttled(groups, root)
     return Counted(
         run_delay_ns=_read_run_delay(pid, root),
         steal_ns=_read_steal(cpu, root),
@@ -82,31 +84,23 @@ def _read_softirqs(cpu: int, root: Path) -> dict[str, int] | None:
     return counts
 
 
-def _read_throttled(pid: int, root: Path) -> tuple[int | None, int | None]:
-    """For how long and how often the CPU limit of the process's control group stopped it, as the group's
-    ``cpu.stat`` says: version 2 in microseconds, version 1 in ns (Documentation/scheduler/sched-bwc.rst)."""
-    for line in (read_text(root / f"proc/{pid}/cgroup") or "").splitlines():
-        _, controllers, path = [*line.split(":", 2), "", ""][:3]
-        below = path.lstrip("/")
-        if not controllers:
-            folders = [root / "sys/fs/cgroup" / below, root / "sys/fs/cgroup/unified" / below]
-        elif "cpu" in controllers.split(","):
-            folders = [root / "sys/fs/cgroup" / name / below for name in (controllers, "cpu", "cpu,cpuacct")]
-        else:
-            continue
-        for folder in folders:
-            figures = dict(
-                pair
-                for pair in (row.split() for row in (read_text(folder / "cpu.stat") or "").splitlines())
-                if len(pair) == 2
-            )
-            count = _whole([figures.get("nr_throttled", "")], 0)
-            if count is None:
-                continue
-            microseconds = _whole([figures.get("throttled_usec", "")], 0)
-            ns = _whole([figures.get("throttled_time", "")], 0)
-            return (microseconds * 1000 if microseconds is not None else ns), count
-    return None, None
+def _read_throttled(groups: CpuGroups | None, root: Path) -> tuple[int | None, int | None]:
+    """For how long and how often the CPU limits of these control groups stopped their tasks, as ``cpu.stat``
+    says: version 2 in microseconds, version 1 in ns (Documentation/scheduler/sched-bwc.rst). A limit counts
+    in the group that has it, and holds for those below."""
+    known: list[tuple[int | None, int]] = []
+    for folder in groups.folders if groups else ():
+        rows = (row.split() for row in (read_text(under(root, folder) / "cpu.stat") or "").splitlines())
+        figures = {row[0]: row[1:] for row in rows if row}
+        count = _whole(figures.get("nr_throttled", []), 0)
+        if count is not None:
+            microseconds = _whole(figures.get("throttled_usec", []), 0)
+            ns = _whole(figures.get("throttled_time", []), 0)
+            known.append((microseconds * 1000 if microseconds is not None else ns, count))
+    lengths_ns = [ns for ns, _ in known if ns is not None]
+    if not known:
+        return None, None
+    return sum(lengths_ns) if len(lengths_ns) == len(known) else None, sum(count for _, count in known)
 
 
 def _whole(figures: list[str], at: int) -> int | None:

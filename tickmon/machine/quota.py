@@ -32,8 +32,17 @@ class Grants:
     rt_path: str | None
 
 
-def read_grants(root: Path = Path("/"), mounts: tuple[Mount, ...] | None = None) -> Grants:
-    """The limits that hold for this process (Documentation/scheduler/sched-bwc.rst, sched-rt-group.rst)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuGroups:
+    """Where the own cgroup of the cpu controller and those above it lie."""
+
+    version: int
+    folders: tuple[PurePosixPath, ...]
+    """The own one first."""
+
+
+def cpu_groups(root: Path = Path("/"), mounts: tuple[Mount, ...] | None = None) -> CpuGroups | None:
+    """Those of this process; None where none can be seen."""
     groups = own_groups(root)
     mounts = read_mounts(root) if mounts is None else mounts
     # Where v1 has the controller, v2 has not.
@@ -48,17 +57,25 @@ def read_grants(root: Path = Path("/"), mounts: tuple[Mount, ...] | None = None)
             and "cpu" not in (read_word(under(root, folders[-1]) / "cgroup.controllers") or "cpu").split()
         ):
             continue
-        read = _v2 if version == 2 else _v1
-        found = (read(root, folder) for folder in folders)
-        rt_path = folders[0] / "cpu.rt_runtime_us"
-        rt_runtime_us = _number(read_word(under(root, rt_path)))
-        return Grants(
-            version=version,
-            quotas=tuple(quota for quota in found if quota),
-            rt_runtime_us=rt_runtime_us,
-            rt_path=None if rt_runtime_us is None else str(rt_path),
-        )
-    return Grants(version=None, quotas=(), rt_runtime_us=None, rt_path=None)
+        return CpuGroups(version=version, folders=tuple(folders))
+    return None
+
+
+def read_grants(root: Path = Path("/"), mounts: tuple[Mount, ...] | None = None) -> Grants:
+    """The limits that hold for this process (Documentation/scheduler/sched-bwc.rst, sched-rt-group.rst)."""
+    groups = cpu_groups(root, mounts)
+    if groups is None:
+        return Grants(version=None, quotas=(), rt_runtime_us=None, rt_path=None)
+    read = _v2 if groups.version == 2 else _v1
+    found = (read(root, folder) for folder in groups.folders)
+    rt_path = groups.folders[0] / "cpu.rt_runtime_us"
+    rt_runtime_us = _number(read_word(under(root, rt_path)))
+    return Grants(
+        version=groups.version,
+        quotas=tuple(quota for quota in found if quota),
+        rt_runtime_us=rt_runtime_us,
+        rt_path=None if rt_runtime_us is None else str(rt_path),
+    )
 
 
 def _v1(root: Path, folder: PurePosixPath) -> Quota | None:

@@ -12,6 +12,7 @@ from tickmon.machine.clock import read_clock_source_name
 from tickmon.machine.counters import counters_between, read_counters
 from tickmon.machine.files import read_text
 from tickmon.machine.interrupts import changes, read_rows
+from tickmon.machine.quota import cpu_groups
 from tickmon.sampling.cuts import Cuts
 from tickmon.sampling.sampler import Sampler, Status, read_clocks
 from tickmon.sampling.trace import Tracer
@@ -70,7 +71,9 @@ class Run:
         self._pid = sampler.status().pid
         self._switched = _count_switches(self._pid)
         self._rows = read_rows(segment.cpu)
-        self._counted = read_counters(segment.cpu, self._pid)
+        # The sampler's, which this process started.
+        self._groups = cpu_groups()
+        self._counted = read_counters(segment.cpu, self._pid, self._groups)
         self._asked = False
 
     @property
@@ -190,7 +193,7 @@ class Run:
     def _close(self) -> None:
         """Ends the open window and hands it on."""
         rows = read_rows(self.segment.cpu)
-        counted = read_counters(self.segment.cpu, self._pid)
+        counted = read_counters(self.segment.cpu, self._pid, self._groups)
         counters = counters_between(self._counted, counted)
         untrusted = self.clock_source_changed
         self._on_event(self._windower.close(changes(self._rows, rows), counters, untrusted=untrusted))
