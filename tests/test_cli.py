@@ -12,8 +12,8 @@ import pytest
 
 from tests.command import finished, interpreted, spare_cpu
 from tickmon import __version__
-from tickmon.arguments import parse
 from tickmon.cli import main
+from tickmon.commandline import parse
 from tickmon.errors import UsageError
 from tickmon.machine.cpus import read_cpus
 from tickmon.options import SampleOptions, ScreenOptions, WatchOptions

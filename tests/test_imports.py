@@ -23,7 +23,7 @@ ROOMS = {
     "windows": 2,
     "machine": 3,
     "analysis": 3,
-    "arguments": 3,
+    "commandline": 3,
     "settings": 3,
     "remembered": 3,
     "sampling": 4,

@@ -25,7 +25,7 @@ from tests.command import COMMAND, WAIT_S, children, exists, finished, running, 
 from tests.making import make_segment, make_window
 from tests.readings import HEADER
 from tests.recordings import windows_in
-from tickmon.arguments import parse
+from tickmon.commandline import parse
 from tickmon.errors import TickmonError
 from tickmon.options import SampleOptions
 from tickmon.sample import Run, run

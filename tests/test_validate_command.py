@@ -16,7 +16,7 @@ import pytest
 from tests.command import children, exists, finished, running, spare_cpu
 from tests.readings import HEADER, quiet_window
 from tests.test_validate import judged
-from tickmon.arguments import parse
+from tickmon.commandline import parse
 from tickmon.errors import UsageError
 from tickmon.options import ValidateOptions
 from tickmon.sampling.sampler import EXECUTABLE

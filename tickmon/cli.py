@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tickmon.arguments import parse
+from tickmon.commandline import parse
 from tickmon.errors import TickmonError
 from tickmon.options import DoctorOptions, SampleOptions, ShowOptions, ValidateOptions, WatchOptions
 from tickmon.stdout import drop_output, say, take_any_text, write_output
