@@ -17,7 +17,7 @@ from tickmon.errors import TickmonError
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.help import Help, keys_page
-from tickmon.tui.screens.main import MainScreen
+from tickmon.tui.screens.main import MainScreen, hidden_words
 from tickmon.tui.screens.question import Question
 from tickmon.tui.widgets.panel import Panel
 from tickmon.windows import Ended, Method, OpenGap, ReadingWarning, Settings, WindowSource
@@ -62,7 +62,21 @@ async def test_every_figure_of_a_reading_is_shown_with_its_unit(at: Desk) -> Non
 
 
 @pytest.mark.parametrize(
-    "size", [(64, 14), (70, 18), (80, 20), (80, 24), (100, 30), (120, 40), (200, 50), (300, 90)]
+    "size",
+    [
+        (60, 14),
+        (60, 15),
+        (60, 40),
+        (70, 18),
+        (80, 20),
+        (80, 24),
+        (100, 30),
+        (120, 40),
+        (200, 14),
+        (200, 20),
+        (200, 50),
+        (300, 90),
+    ],
 )
 def test_at_every_size_each_part_fills_its_place_and_no_more(size: tuple[int, int]) -> None:
     @on_screen(size=size)
@@ -74,18 +88,26 @@ def test_at_every_size_each_part_fills_its_place_and_no_more(size: tuple[int, in
                 assert panel.render_line(y).cell_length == panel.size.width
         rows = {y for panel in shown for y in range(panel.region.y, panel.region.bottom)}
         assert max(rows) == size[1] - 1
-        assert "host tick" in at.text or size[1] < 19
+        assert ("host tick" in at.text) == ("sources" not in hidden_words(*size))
+        assert (" 0 to 1 %" in at.part("overhead")) == ("time lines" not in hidden_words(*size))
+        assert hidden_words(*size) in at.part("hidden")
         assert "≥10 ms" in at.part("histogram")
+        assert "…" not in at.part("figures").rpartition(" at ")[0]
+        # What a figure is must stand beside it at every size.
+        assert "1,5" in at.part("histogram").splitlines()[0]
+        for word in ("median", "worst", "baseline", "250 due, 250 seen: ok"):
+            assert word in at.part("figures")
 
     at_size()
 
 
-@pytest.mark.parametrize("size", [(40, 10), (58, 14), (63, 20), (120, 13)])
+@pytest.mark.parametrize("size", [(1, 1), (5, 2), (40, 10), (59, 20), (120, 13)])
 def test_a_terminal_that_is_too_small_is_told_so_and_nothing_else(size: tuple[int, int]) -> None:
     @on_screen(size=size)
     async def run(at: Desk) -> None:
         await at.windows(1)
-        assert "tickmon needs 64 columns and 14 rows" in " ".join(at.part("small").split())
+        words = "tickmon needs 60 columns and 14 rows"
+        assert words in " ".join(at.part("small").split()) or size < (40, 10)
         assert [panel.id for panel in at.app.main.query(Panel) if panel.size.height] == ["small"]
 
     run()

@@ -37,7 +37,12 @@ def test_two_ends_of_a_row_keep_their_places() -> None:
 
 @pytest.mark.parametrize("width", [8, 20, 40])
 def test_a_heading_fills_its_width(width: int) -> None:
-    assert width_of(heading("name", "a note", width)) == max(width, 8)
+    assert width_of(heading("name", width, "a longer note", "a note")) == max(width, 8)
+
+
+def test_a_heading_says_the_longest_note_that_has_room() -> None:
+    texts = [text_of(heading("name", width, "a longer note", "a note")) for width in (25, 20, 12)]
+    assert texts == ["─ name ── a longer note ─", "─ name ──── a note ─", "─ name ─────"]
 
 
 def test_only_the_columns_that_changed_are_sent_again() -> None:

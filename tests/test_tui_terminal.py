@@ -9,6 +9,7 @@ import signal
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,31 @@ def test_after_a_stop_that_nobody_foresaw_it_draws_again_and_gives_the_terminal_
             time.sleep(0.01)
         terminal.screen.reset()
         await_reading(terminal)
+        terminal.send("q")
+        assert terminal.wait_for_exit() == 0
+        assert_restored(terminal)
+
+
+def test_a_resized_terminal_is_filled_at_once_and_nothing_of_the_old_size_is_left() -> None:
+    def fills(columns: int, rows: int) -> Callable[[str], bool]:
+        def check(shown: str) -> bool:
+            first, *_, last = lines = shown.splitlines()
+            whole = " LIVE " in first and len(first) > columns - 12 and last.endswith("q quit")
+            return len(lines) == rows and whole and sum(" LIVE " in line for line in lines) == 1
+
+        return check
+
+    with open_screen() as terminal:
+        await_reading(terminal)
+        for columns, rows in ((120, 40), (60, 15), (200, 50), (80, 24)):
+            terminal.set_size(columns, rows)
+            terminal.wait_for(fills(columns, rows))
+        for columns, rows in ((59, 15), (5, 2), (1, 1), (60, 13)):
+            terminal.set_size(columns, rows)
+            terminal.wait_for(lambda shown: shown.strip()[:1] in ("t", "") and "LIVE" not in shown)
+        terminal.wait_for("tickmon needs 60 columns and 14 rows")
+        terminal.set_size(80, 24)
+        terminal.wait_for(fills(80, 24))
         terminal.send("q")
         assert terminal.wait_for_exit() == 0
         assert_restored(terminal)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from tests.making import Life, make_trace
@@ -13,6 +14,7 @@ from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windo
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.history import NO_HISTORY, remember
 from tickmon.analysis.readings import Analysis, Check
+from tickmon.analysis.spread import spread_of
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.sampling.endings import end_message
 from tickmon.tui.rows import Row
@@ -78,6 +80,19 @@ def test_the_end_of_the_axis_has_room_in_cycles_too() -> None:
 def test_the_axis_grows_when_much_lies_beyond_it() -> None:
     view = view_of(life=with_gaps(*[11.0] * 12))
     assert lines(draw_histogram, view)[-1].rstrip().endswith("╵≥100 ms")
+
+
+@pytest.mark.parametrize(("ticks", "median"), [(1, False), (4, False), (5, True)])
+def test_the_cost_of_a_tick_has_a_median_only_when_some_were_seen(ticks: int, median: bool) -> None:
+    view = view_of(life=replace(LIFE, tick_ns=11_000.0))
+    assert view.reading is not None
+    few = spread_of(np.arange(ticks) + 22_000)
+    reading = replace(view.reading, trend=replace(view.reading.trend, recent=((1.0, few),)))
+    cost, note = lines(draw_figures, replace(view, reading=reading), height=5)[:2]
+    assert ("11.0 µs median" in cost) == median
+    assert ("– median" in cost) != median
+    assert "11.0 µs worst" in cost
+    assert (f"{ticks} tick" in note, "too few for a median" in note) == (True, not median)
 
 
 def test_each_strip_prints_its_own_scale() -> None:

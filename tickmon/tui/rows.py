@@ -73,12 +73,12 @@ def fit(pieces: Row, width: int) -> Row:
     return tuple(kept)
 
 
-def heading(title: str, note: str, width: int) -> Row:
-    """The line that begins a part of the screen: its name, a rule, and a note at the right end."""
+def heading(title: str, width: int, *notes: str) -> Row:
+    """The line that begins a part of the screen: its name, a rule, and the first note that has room."""
     left = row(("─ ", "faint"), (f"{title} ", "head"))
+    room = width - width_of(left) - len("─  ─")
+    note = next((note for note in notes if note and len(note) <= room), "")
     right = row((f" {note} ", "label"), ("─", "faint")) if note else row(("─", "faint"))
-    if width_of(left) + width_of(right) + 1 > width:
-        right = row(("─", "faint"))
     rule = max(width - width_of(left) - width_of(right), 0)
     return (*left, Piece("─" * rule, "faint"), *right)
 

@@ -21,8 +21,12 @@ from tickmon.tui.widgets.sources import draw_sources
 from tickmon.tui.widgets.timelines import draw_overhead_line, draw_worst_line, entry_at
 from tickmon.tui.widgets.title import draw_title
 
-LEAST_WIDTH = 64
+LEAST_WIDTH = 60
 LEAST_HEIGHT = 14
+FULL_WIDTH = 80
+"""From here on no figure is left out for want of columns."""
+WIDE = 150
+"""From here on the sources stand beside the histogram."""
 
 
 class MainScreen(Screen[None]):
@@ -35,8 +39,9 @@ class MainScreen(Screen[None]):
     # Textual declares these two as instance variables.
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-narrow"),
-        (LEAST_WIDTH, "-normal"),
-        (150, "-wide"),
+        (LEAST_WIDTH, "-slim"),
+        (FULL_WIDTH, "-normal"),
+        (WIDE, "-wide"),
     ]
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-flat"),
@@ -62,7 +67,7 @@ class MainScreen(Screen[None]):
                 with Container(id="times"):
                     yield Panel(draw_overhead_line, id="overhead", pick=_pick_window)
                     yield Panel(draw_worst_line, id="worst", pick=_pick_window)
-        yield Panel(_draw_hidden, id="hidden")
+        yield Panel(self._draw_hidden, id="hidden")
         yield Panel(draw_keys, id="keys")
         yield Panel(_draw_too_small, id="small")
 
@@ -78,14 +83,27 @@ class MainScreen(Screen[None]):
         for panel in self.query(Panel):
             panel.view = view
 
+    def _draw_hidden(self, _view: View, _width: int, height: int) -> list[Row]:
+        return [row((f" {hidden_words(*self.size)}", "label"))] * height
+
 
 def _pick_window(view: View, column: int, width: int) -> str:
     entry = entry_at(view, column, width)
     return "" if entry is None else f"show_window({entry.number})"
 
 
-def _draw_hidden(_view: View, _width: int, height: int) -> list[Row]:
-    return [row((" not shown for want of rows: time lines (24), sources (19)", "label"))] * height
+def hidden_words(width: int, height: int) -> str:
+    """What a terminal of this size does not show, and at what size it does; empty for nothing."""
+    wide = width >= WIDE
+    rows = 19 if wide else 24
+    left_out = ["time lines"] if height < rows else []
+    left_out += ["sources"] if height < 19 and not wide else []
+    left_out += ["99th", "threshold"] if width < FULL_WIDTH else []
+    if width >= FULL_WIDTH:
+        need = f"{rows} rows"
+    else:
+        need = f"{FULL_WIDTH}×{rows}" if height < rows else f"{FULL_WIDTH} columns"
+    return f"not shown: {', '.join(left_out)} ({need})" if left_out else ""
 
 
 def _draw_too_small(_view: View, width: int, height: int) -> list[Row]:

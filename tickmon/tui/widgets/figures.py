@@ -15,6 +15,18 @@ from tickmon.windows import Method
 _LEFT = 17
 _LABEL = 15
 _VALUE = 7
+_SHORT = {
+    "one tick costs": "tick costs",
+    "one sample": "sample",
+    "min-baseline": "baseline",
+    "elapsed ticks": "ticks",
+    "worst so far": "worst",
+}
+_SHORT_LABEL = 11
+_LABELS_FROM = 47
+"""Columns beside the overhead from which on labels are said in full."""
+_MEDIAN_FROM = 5
+"""The smallest and largest of so many lie round the true median in 15 of 16 cases; of fewer it is luck."""
 _FACTS = 38
 _FACTS_FROM = 118
 """Columns from which on there is room for the facts behind the figures."""
@@ -65,6 +77,13 @@ def _figures(view: View, room: int) -> list[Row]:
     reading = view.reading
     if reading is None:
         return [()] * 5
+    if room < _LABELS_FROM:
+        return [(_short(label), *rest) for label, *rest in _rows(view, reading, room + _LABEL - _SHORT_LABEL)]
+    return _rows(view, reading, room)
+
+
+def _rows(view: View, reading: Reading, room: int) -> list[Row]:
+    """Each begins with its label."""
     return [
         *_cost(view, reading, room),
         _baseline(view, reading, room),
@@ -81,9 +100,12 @@ def _cost(view: View, reading: Reading, room: int) -> list[Row]:
     else:
         label, spread = "one tick costs", reading.trend.recent_tick
         note = f"{counted(spread.n, 'tick')} in the last {_seconds(reading.trend.recent_tick_s)} s"
+    enough = spread.n >= _MEDIAN_FROM
+    if spread.n > 0 and not enough:
+        note += ": too few for a median"
     pieces = [_label(label)]
     for name, cycles in (
-        ("median", spread.median_cycles),
+        ("median", spread.median_cycles if enough else None),
         ("99th", spread.p99_cycles),
         ("worst", spread.max_cycles),
     ):
@@ -148,6 +170,11 @@ def _text(view: View, reading: Reading, cycles: float | None) -> str:
 
 def _label(text: str) -> Piece:
     return Piece(text.ljust(_LABEL), "label")
+
+
+def _short(label: Piece) -> Piece:
+    text = label.text.rstrip()
+    return Piece(_SHORT.get(text, text).ljust(_SHORT_LABEL), "label")
 
 
 class Fact(NamedTuple):

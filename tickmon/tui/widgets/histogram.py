@@ -64,7 +64,7 @@ def draw_histogram(view: View, width: int, height: int) -> list[Row]:
     """A heading, the strips, and the axis; the strips share the rows between."""
     reading, axis = view.reading, view.axis
     if reading is None or axis is None:
-        return [heading("interruptions by length", "", width)]
+        return [heading("interruptions by length", width)]
     strips = _strips(reading.analysis)
     per_strip, spare = divmod(height - 2, len(strips))
     gap = 1 if per_strip >= 4 else 0
@@ -73,7 +73,7 @@ def draw_histogram(view: View, width: int, height: int) -> list[Row]:
         (c, _length(length, view)) for c, length in decades(axis, columns, unit_ns=_unit_ns(view, reading))
     ]
     marks = [column for column, _ in places if 0 < column < columns]
-    rows = [heading("interruptions by length", _note(view, reading), width)]
+    rows = [heading("interruptions by length", width, *_notes(view, reading))]
     for index, strip in enumerate(strips):
         tall = per_strip + (1 if index < spare else 0)
         rows += [()] * gap
@@ -81,7 +81,8 @@ def draw_histogram(view: View, width: int, height: int) -> list[Row]:
     return [*rows, _axis_row(places, axis, view, reading, columns)]
 
 
-def _note(view: View, reading: Reading) -> str:
+def _notes(view: View, reading: Reading) -> tuple[str, str]:
+    """Of which window these are and how many; the same in short."""
     length = (
         f"the first {reading.length_s:.1f} s of a window"
         if reading.analysis.window.provisional
@@ -89,7 +90,8 @@ def _note(view: View, reading: Reading) -> str:
     )
     n = reading.analysis.spread.n
     loop = view.settings.method is Method.LOOP
-    return f"{length}: {counted(n, 'sample') if loop else f'{count_text(n)} in all'}"
+    number = counted(n, "sample") if loop else f"{count_text(n)} in all"
+    return f"{length}: {number}", number
 
 
 def _strips(analysis: Analysis) -> list[_Strip]:

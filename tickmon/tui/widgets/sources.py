@@ -49,7 +49,7 @@ class _Column(NamedTuple):
 
 
 _COLUMNS = (
-    _Column("per second", 11, 0),
+    _Column("per second", 11, 70),
     _Column("median", 11, 0),
     _Column("99th", 11, 76),
     _Column("worst", 11, 0),

@@ -95,7 +95,8 @@ def _line(
     top = nice_top(max(values)) if values and max(values) > 0 else 0.0
     most = max((entry.windows for entry, _ in visible.entries), default=1)
     each = "each window" if most == 1 else f"up to {most} windows a column"
-    rows = [heading(name, f"{each}, 0 to {scale(top)}" if top else "", width)]
+    measure = f"0 to {scale(top)}"
+    rows = [heading(name, width, *((f"{each}, {measure}", measure) if top else ()))]
     places = np.nan_to_num(sweep(values, total=total, width=columns))
     mark = total % columns if total else None
     begins = {
