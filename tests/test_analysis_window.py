@@ -46,6 +46,28 @@ def test_a_coarse_counters_baseline_may_be_zero() -> None:
     assert analysed(window).overhead_cycles == 500
 
 
+def test_foreign_train_is_not_due_where_nobody_watched_and_is_not_forgotten_for_it() -> None:
+    windows = simulate(
+        Life(host_hz=1000.02), ends_ns=[1e9, 2e9, 3e9], segment=make_segment(guest=True), dated=False
+    )
+    hz = windows[1].segment.tsc_hz
+    stop = Exclusion(
+        code="stopped", start_cycles=windows[1].start_cycles + round(0.2 * hz), cycles=round(0.6 * hz)
+    )
+    details = windows[1].details
+    outside = (details["start_cycles"] < stop.start_cycles) | (
+        details["start_cycles"] >= stop.start_cycles + stop.cycles
+    )
+    # Sums do not matter to trains.
+    stopped = replace(windows[1], details=details[outside], excluded=(stop,), excluded_count=1)
+    clocks = Clocks()
+    seen = []
+    for window in (windows[0], stopped, windows[2]):
+        analysis, clocks = analyse(window, clocks)
+        seen += [(train.expected, train.seen) for train in analysis.trains if train.origin == "host"]
+    assert seen == [(1000, 1000), (400, 400), (1000, 1000)]
+
+
 def test_time_that_is_excluded_is_no_reads_time() -> None:
     window = make_window([(1_000, 5_000)], end_cycles=1_000_000, reads=1_001)
     moved = Exclusion(code="moved", start_cycles=500_000, cycles=100_000)

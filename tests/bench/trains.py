@@ -116,6 +116,7 @@ class Recording:
                 self.starts_ns[inside],
                 self.gaps_ns[inside],
                 free=self.free[inside],
+                unwatched_ns=np.zeros((0, 2)),
                 start_ns=start_ns,
                 end_ns=start_ns + window_ns,
                 kernel_period_ns=self.kernel_period_ns,

@@ -136,6 +136,7 @@ def _follow_trains(
         line.starts_ns,
         line.ends_ns - line.starts_ns,
         free=free,
+        unwatched_ns=line.unwatched_ns,
         start_ns=line.start_ns,
         end_ns=line.end_ns,
         kernel_period_ns=kernel_period_ns,

@@ -29,6 +29,13 @@ _ENOUGH_DELAYS = 16
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
+def within(at_ns: NDArray[np.float64], stretches_ns: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which moments lie in one of the stretches: from and until, shape ``(n, 2)``."""
+    begun = np.searchsorted(np.sort(stretches_ns[:, 0]), at_ns, side="right")
+    over = np.searchsorted(np.sort(stretches_ns[:, 1]), at_ns, side="left")
+    return np.asarray(begun > over)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
     """Moments that are due at ``offset_ns`` + k * ``period_ns``."""

@@ -12,7 +12,7 @@ from tickmon.analysis.check import verdict_of
 from tickmon.analysis.clocks import Clocks
 from tickmon.analysis.faster import faster_hz
 from tickmon.analysis.phase import STANDARD_HZ, Stretch, lattice, locate
-from tickmon.analysis.slots import Gaps, Lattice, weigh
+from tickmon.analysis.slots import Gaps, Lattice, weigh, within
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
 from tickmon.windows import KernelTick, Window
@@ -173,12 +173,7 @@ def _judge(
     judged = (holders >= 0) | (slots_ns <= line.end_ns - gaps.late_ns)
     if judged.any():
         clocks = replace(clocks, judged_ns=float(slots_ns[judged][-1]) + slots.period_ns / 2)
-    chosen = judged & ((holders >= 0) | ~_unwatched(slots_ns, line, gaps.late_ns))
+    # What starts a little later would hold a slot too.
+    unwatched = within(slots_ns, line.unwatched_ns - [gaps.late_ns, 0.0])
+    chosen = judged & ((holders >= 0) | ~unwatched)
     return slots_ns[chosen], holders[chosen], clocks
-
-
-def _unwatched(slots_ns: NDArray[np.float64], line: Timeline, late_ns: float) -> NDArray[np.bool_]:
-    """The slots that lie where nobody watched, or so close before that what starts there would hold them."""
-    begun = np.searchsorted(np.sort(line.unwatched_ns[:, 0]) - late_ns, slots_ns, side="right")
-    over = np.searchsorted(np.sort(line.unwatched_ns[:, 1]), slots_ns, side="left")
-    return begun > over

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
+from tickmon.analysis.slots import within
 from tickmon.analysis.timetable import Timetable, fill
 from tickmon.analysis.train_fits import Fit, followed, search
 from tickmon.analysis.trainfit import fitted, strongest_phase
@@ -37,7 +38,7 @@ class FoundTrain:
     jitter_ns: float
     """From the 5th to the 95th percentile of its members' distance from their slots."""
     expected: int
-    """Slots in the window."""
+    """Slots in the window, where it was watched."""
     seen: int
     """Of them held: covered by an interruption, or started by a member."""
     members: NDArray[np.int64] = field(repr=False)
@@ -60,6 +61,7 @@ def follow_trains(
     gaps_ns: NDArray[np.float64],
     *,
     free: NDArray[np.bool_],
+    unwatched_ns: NDArray[np.float64],
     start_ns: float,
     end_ns: float,
     kernel_period_ns: float | None,
@@ -69,17 +71,39 @@ def follow_trains(
 
     ``starts_ns`` (shape ``(n,)``, ascending) and ``gaps_ns`` are the window's interruptions on a clock that
     goes on from window to window. Only ``free`` ones, which hold no kernel tick and no preemption, can be
-    members; any can cover a slot. What keeps exactly the kernel's time is left out.
+    members; any can cover a slot. In ``unwatched_ns`` (from and until, shape ``(m, 2)``) nobody watched: no
+    slot is due there. What keeps exactly the kernel's time is left out.
     """
-    since_ns = (start_ns,) * len(FLOORS_NS)
-    window = Memory(end_ns=end_ns, starts_ns=starts_ns, gaps_ns=gaps_ns, free=free, since_ns=since_ns)
+    window = _window(starts_ns, gaps_ns, free, unwatched_ns, start_ns=start_ns, end_ns=end_ns)
     memory = state.memory.followed_by(window) if state.memory else window.bounded()
     state = _searched(replace(state, memory=memory, fits=_still_there(memory, state.fits)), memory)
-    shown = [_in_window(window, fit) for fit in _foreign(memory, state.fits, kernel_period_ns)]
+    foreign = _foreign(memory, state.fits, kernel_period_ns)
+    shown = [_in_window(window, fit, starts_ns, unwatched_ns) for fit in foreign]
     # Nothing confirms a train where every slot is covered, nor where most have neither that nor a member.
     found = [train for train in shown if len(train.members) and train.seen >= train.expected / 2]
     found.sort(key=lambda train: -float(gaps_ns[train.members].sum()))
     return tuple(found), state
+
+
+def _window(
+    starts_ns: NDArray[np.float64],
+    gaps_ns: NDArray[np.float64],
+    free: NDArray[np.bool_],
+    unwatched_ns: NDArray[np.float64],
+    *,
+    start_ns: float,
+    end_ns: float,
+) -> Memory:
+    """The window's interruptions, and where nobody watched: that hides slots as an interruption does."""
+    starts_ns = np.concatenate([starts_ns, unwatched_ns[:, 0]])
+    order = np.argsort(starts_ns, kind="stable")
+    return Memory(
+        end_ns=end_ns,
+        starts_ns=starts_ns[order],
+        gaps_ns=np.concatenate([gaps_ns, np.diff(unwatched_ns).ravel()])[order],
+        free=np.concatenate([free, np.zeros(len(unwatched_ns), bool)])[order],
+        since_ns=(start_ns,) * len(FLOORS_NS),
+    )
 
 
 def _still_there(memory: Memory, fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
@@ -124,7 +148,9 @@ def _foreign(memory: Memory, fits: tuple[Fit, ...], kernel_period_ns: float | No
     return foreign
 
 
-def _in_window(window: Memory, fit: Fit) -> FoundTrain:
+def _in_window(
+    window: Memory, fit: Fit, starts_ns: NDArray[np.float64], unwatched_ns: NDArray[np.float64]
+) -> FoundTrain:
     """How ``fit``, which was fitted to the window's end, shows in all of it."""
     start_ns, end_ns = window.since_ns[0], window.end_ns
     times = fit.times
@@ -137,10 +163,11 @@ def _in_window(window: Memory, fit: Fit) -> FoundTrain:
         if end_ns < window.end_ns:
             times = fitted(view, times) or times
         found = fill(view, times)
-        expected += len(found.slots_ns)
-        seen += int(np.count_nonzero(found.hit | found.covered))
+        watched = ~within(found.slots_ns, unwatched_ns)
+        expected += int(np.count_nonzero(watched))
+        seen += int(np.count_nonzero(watched & (found.hit | found.covered)))
         member_ns = view.starts_ns[found.member[found.hit]]
-        members.append(np.searchsorted(window.starts_ns, member_ns))
+        members.append(np.searchsorted(starts_ns, member_ns))
         offsets_ns.append(times.offsets_ns(member_ns))
         end_ns = from_ns
     spread_ns = np.concatenate(offsets_ns)
