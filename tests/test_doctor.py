@@ -297,6 +297,14 @@ def test_quota_of_a_group_above_counts_too(tmp_path: Path) -> None:
     )
 
 
+def test_cgroups_name_is_no_command_for_shell_or_terminal(tmp_path: Path) -> None:
+    name = "a;reboot\x1b[2J"
+    files = {"proc/self/cgroup": f"0::/{name}\n", f"sys/fs/cgroup/{name}/cpu.max": "20000 100000\n"}
+    said = told(tmp_path, files)
+    assert "\x1b" not in plain_text(said, 80, coloured=False)
+    assert "> '/sys/fs/cgroup/a;reboot?[2J/cpu.max'" in (of(said, "cfs_quota").change or "")
+
+
 def test_without_a_limit_or_without_a_cgroup_nothing_is_claimed(tmp_path: Path) -> None:
     assert of(told(tmp_path, {"sys/fs/cgroup/job/cpu.max": "max 100000\n"}), "cfs_quota").level == "ok"
     assert of(told(tmp_path, {"proc/self/mountinfo": ""}), "cfs_quota").level == "unknown"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from tickmon.doctor.facts import Facts
 from tickmon.doctor.findings import Finding
 from tickmon.machine.quota import Quota
+from tickmon.text import harmless
 from tickmon.units import duration_text, share_text
 
 _BANDWIDTH = "Documentation/scheduler/sched-bwc.rst"
@@ -43,11 +45,16 @@ def _ordinary(facts: Facts) -> Finding:
         code="cfs_quota",
         level="note" if enough else "bad",
         what=f"this process's cgroup may run {_quota_text(tight)}, with everything else that is in it",
-        where=tuple(quota.path for quota in grants.quotas),
+        where=tuple(_shown(quota.path) for quota in grants.quotas),
         why=why + (" The sampler alone uses one CPU whole." if not enough else ""),
-        change=f"as root: echo {no_limit} > {tight.path}   (or start tickmon outside that cgroup)",
+        change=f"as root: echo {no_limit} > {quote(_shown(tight.path))}   (or start tickmon outside that cgroup)",
         doc=_BANDWIDTH,
     )
+
+
+def _shown(path: str) -> str:
+    """A path in which somebody named a cgroup."""
+    return harmless(path, 500)
 
 
 def _quota_text(quota: Quota) -> str:
@@ -93,12 +100,13 @@ def _real_time(facts: Facts) -> Finding:
 def _group(facts: Facts) -> Iterator[Finding]:
     if facts.grants.rt_runtime_us != 0:
         return
+    path = _shown(facts.grants.rt_path or "")
     yield Finding(
         code="rt_group",
         level="note",
         what="the cgroup of this process grants real-time tasks no time (RT_GROUP_SCHED)",
-        where=(facts.grants.rt_path or "",),
+        where=(path,),
         why="--priority is refused by the kernel in this cgroup, whoever asks.",
-        change=f"as root: echo 950000 > {facts.grants.rt_path}   (or start tickmon in the topmost cgroup)",
+        change=f"as root: echo 950000 > {quote(path)}   (or start tickmon in the topmost cgroup)",
         doc=_REAL_TIME,
     )
