@@ -47,7 +47,8 @@ def _ordinary(facts: Facts) -> Finding:
         what=f"this process's cgroup may run {_quota_text(tight)}, with everything else that is in it",
         where=tuple(_shown(quota.path) for quota in grants.quotas),
         why=why + (" The sampler alone uses one CPU whole." if not enough else ""),
-        change=f"as root: echo {no_limit} > {quote(_shown(tight.path))}   (or start tickmon outside that cgroup)",
+        change=f"as root: echo {no_limit} > {quote(_shown(tight.path))}"
+        "   (or start tickmon outside that cgroup)",
         doc=_BANDWIDTH,
     )
 
