@@ -317,6 +317,14 @@ def test_a_traced_preemption_is_no_cost_of_a_tick() -> None:
     assert analysis.switches.undated == 0
 
 
+def test_switches_in_time_that_is_left_out_are_no_preemptions_without_an_interruption() -> None:
+    stop = Exclusion(code="stopped", start_cycles=10_000, cycles=80_000)
+    others = preemption(12_000, 70_000, *(f"task{n}" for n in range(20)))
+    analysis = traced([(1_000, 500)], *others, excluded=(stop,), excluded_count=1)
+    assert (analysis.switches.dated, analysis.switches.unplaced) == (0, 0)
+    assert "tick_cost_mixed" not in [warning.code for warning in analysis.warnings]
+
+
 def test_with_lost_records_ticks_are_told_by_their_slots_again() -> None:
     window = simulate(Life())[0]
     trace = replace(trace_of_ticks(window), events=np.array([], TRACED), lost=3)

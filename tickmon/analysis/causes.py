@@ -38,9 +38,10 @@ def switched_of(window: Window, placed: Placed | None) -> tuple[NDArray[np.bool_
     traced += placed.count(KernelEvent.RESUME, len(window.details))
     if placed.trace.lost:
         return preempted | (traced > 0), counts
-    dated = int(np.count_nonzero(placed.trace.events["event"] == KernelEvent.SWITCH))
+    # Not those of time that is left out: whose switches they were is no matter.
+    unplaced = int(np.count_nonzero(placed.astray["event"] == KernelEvent.SWITCH))
     inside = int(np.count_nonzero(placed.is_a(KernelEvent.SWITCH)))
-    return traced > 0, SwitchCounts(dated=dated, unplaced=dated - inside, undated=0)
+    return traced > 0, SwitchCounts(dated=inside + unplaced, unplaced=unplaced, undated=0)
 
 
 def preempted_of(window: Window) -> tuple[NDArray[np.bool_], int]:

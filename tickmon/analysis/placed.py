@@ -21,8 +21,13 @@ class Placed:
     """dtype TRACED."""
     detail: NDArray[np.int64] = field(repr=False)
     """For each of ``events`` the index of the window's detail; never descending."""
-    outside: int
-    """Events that lie where the sampler ran undisturbed."""
+    astray: NDArray[np.void] = field(repr=False)
+    """The events, dtype TRACED, that lie where the sampler ran undisturbed."""
+
+    @property
+    def outside(self) -> int:
+        """How many lie there."""
+        return len(self.astray)
 
     @property
     def whole(self) -> bool:
@@ -82,5 +87,5 @@ def place(window: Window) -> Placed | None:
         trace=trace,
         events=trace.events[near],
         detail=detail[near],
-        outside=int(np.count_nonzero(~near & ~elsewhere)),
+        astray=trace.events[~near & ~elsewhere],
     )
