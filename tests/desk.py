@@ -139,8 +139,8 @@ async def desk(
         sources.append(source)
         return source
 
-    def keep_away(cpu: int) -> str | None:
-        kept_away.append(cpu)
+    def keep_away(cpus: Collection[int]) -> str | None:
+        kept_away.extend(cpus)
         return disturbance
 
     def save(window: Window, _analysis: Analysis) -> Path:

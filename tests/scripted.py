@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -38,6 +39,15 @@ QUIET_LIFE = Life(tick_ns=1_900.0, delay_ns=200.0, noise_hz=0.0)
 """An isolated CPU on bare metal: nothing but the tick."""
 
 
+def life_of(cpu: int, visit: int) -> Life:
+    """What happens on one of many CPUs while it is visited: some are quiet, some have guests or long gaps."""
+    seed = 1000 * visit + cpu
+    if cpu % 8 == 5:
+        return replace(QUIET_LIFE, seed=seed)
+    gaps = [(0.05e9 + 1e6 * (seed % 97), 2e5 * (1 + cpu % 7))] if seed % 11 == 0 else []
+    return replace(LIFE, seed=seed, noise_hz=30.0 * (1 + cpu % 13), host_ns=900.0 * (1 + cpu % 5), gaps=gaps)
+
+
 def scripted_cpus(count: int = 4, **changes: object) -> Cpus:
     """A machine of ``count`` CPUs, of which the second half are hyper-threads of the first."""
     everything = frozenset(range(count))
@@ -51,6 +61,7 @@ def scripted_cpus(count: int = 4, **changes: object) -> Cpus:
         isolated=frozenset({count - 1}),
         nohz_full=frozenset({count - 1}),
         siblings=siblings,
+        nodes={cpu: cpu % half * 2 // half for cpu in range(count)} if count > 8 else {},
     )
     return replace(common, **changes)  # type: ignore[arg-type]
 
@@ -243,6 +254,9 @@ class PlayedSource(ScriptedSource):
 
     def _play(self, on_event: Callable[[Event], None]) -> None:
         window_s = self.settings.window_s
+        if self.reason == "scan":
+            self._play_for_overview(on_event, window_s)
+            return
         on_event(as_of_now(early_look(self.segment), 0.1))
         # Making them takes a while, which must not delay the first picture.
         self._over.wait(window_s)
@@ -251,6 +265,13 @@ class PlayedSource(ScriptedSource):
             if self._over.wait(window_s):
                 return
         on_event(Ended(error=None))
+
+    def _play_for_overview(self, on_event: Callable[[Event], None], window_s: float) -> None:
+        life = life_of(self.settings.cpu, int(time.monotonic()))
+        for window in scripted_windows(self.segment, round(20 / window_s) if window_s >= 1 else 1, life=life):
+            if self._over.wait(window_s):
+                return
+            on_event(as_of_now(window, window_s))
 
 
 def as_of_now(window: Window, length_s: float) -> Window:
@@ -275,7 +296,7 @@ def main() -> int:
     check_terminal()
     cpu = options.cpus - 1 if options.cpu is None else options.cpu
     settings = Settings(cpu=cpu)
-    feed = Feed(open_source=PlayedSource, keep_away=lambda cpu: None)
+    feed = Feed(open_source=PlayedSource, keep_away=lambda cpus: None)
     feed.switch(settings, "start")
 
     from tickmon.tui.app import TickmonApp

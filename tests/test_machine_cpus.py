@@ -259,3 +259,17 @@ def test_real_machine_lets_this_process_use_what_it_runs_on() -> None:
     cpus = read_cpus()
     assert cpus.usable <= cpus.online <= cpus.possible
     assert os.sched_getaffinity(0) <= cpus.usable
+
+
+def test_each_cpu_belongs_to_a_node_where_the_kernel_says_so(tmp_path: Path) -> None:
+    folder = "sys/devices/system/node"
+    nodes = {
+        f"{folder}/node0/cpulist": "0-1\n",
+        f"{folder}/node10/cpulist": "2-3\n",
+        f"{folder}/possible": "0,10\n",
+    }
+    assert cpus_of(tmp_path, cpu_files(online="0-3"), nodes).nodes == {0: 0, 1: 0, 2: 10, 3: 10}
+
+
+def test_without_nodes_there_are_none(tmp_path: Path) -> None:
+    assert cpus_of(tmp_path, cpu_files(online="0-3")).nodes == {}

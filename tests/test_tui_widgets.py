@@ -222,13 +222,23 @@ def test_a_pause_says_how_old_the_picture_is() -> None:
 
 def test_80_columns_hold_the_keys_that_are_needed() -> None:
     (line,) = lines(draw_keys, view_of())
-    for words in ("← → CPU", "c list", "space pause", "s save", "+ - window", "! more", "? help", "q quit"):
+    for words in (
+        "←→ CPU",
+        "c list",
+        "o all",
+        "space pause",
+        "s save",
+        "+ - window",
+        "! more",
+        "? help",
+        "q quit",
+    ):
         assert words in line
     assert len(line) <= 80
 
 
 def test_a_wide_key_line_holds_them_all() -> None:
-    (line,) = lines(draw_keys, view_of(), width=150)
+    (line,) = lines(draw_keys, view_of(), width=160)
     for words in ("u unit", "m method", "k trace", "r restart", "d doctor", "t theme"):
         assert words in line
 

@@ -7,7 +7,6 @@ import itertools
 import queue
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from tickmon.ready import Ready
 from tickmon.recording import Writer
 from tickmon.report import live_text
 from tickmon.sampling.collector import Collector
+from tickmon.sampling.survey import stop_all
 from tickmon.settings import settings_for
 from tickmon.stdout import write_output
 from tickmon.streams import End, Outcome, seed_words, stream_of
@@ -89,18 +89,7 @@ class Run:
 
     def stop(self) -> None:
         """Ends all samplers at once and waits for them. May be called twice."""
-        threads = []
-        for source in self._sources.values():
-            thread = threading.Thread(target=source.stop)
-            try:
-                thread.start()
-            except RuntimeError:
-                # No more threads may be started: then one after the other.
-                source.stop()
-            else:
-                threads.append(thread)
-        for thread in threads:
-            thread.join()
+        stop_all(self._sources.values())
 
     def _put(self, cpu: int, event: Event) -> None:
         self._events.put((cpu, event))

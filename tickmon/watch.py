@@ -29,7 +29,14 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
 
     def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
-        return Collector(settings, machine, segment=segment, first_window=first_window, reason=reason)
+        return Collector(
+            settings,
+            machine,
+            segment=segment,
+            first_window=first_window,
+            reason=reason,
+            looks=reason != "scan",
+        )
 
     def save(_window: Window, analysis: Analysis) -> Path:
         return save_snapshot(analysis, header, Path())
@@ -43,7 +50,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     theme = asked.screen.theme or remembered_theme() or THEMES[0]
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)
-    feed = Feed(open_source=open_source, keep_away=lambda cpu: keep_away((cpu,), ready.cpus))
+    feed = Feed(open_source=open_source, keep_away=lambda sampled: keep_away(sampled, ready.cpus))
     feed.switch(settings, "start")
 
     # Textual takes a while to load; the sampler is at work meanwhile.

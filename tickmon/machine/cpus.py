@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tickmon.errors import TickmonError
@@ -14,6 +14,7 @@ from tickmon.machine.files import read_text
 from tickmon.machine.mounts import Mount, is_covered, read_mounts
 
 _FOLDER = "sys/devices/system/cpu"
+_NODES = "sys/devices/system/node"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Cpus:
     """The kernel may stop the tick there while one task runs."""
     siblings: Mapping[int, frozenset[int]]
     """The other threads of the same core, for the CPUs that have any."""
+    nodes: Mapping[int, int] = field(default_factory=dict)
+    """The memory node that each CPU belongs to; empty where the kernel does not say."""
 
     @property
     def quiet(self) -> frozenset[int]:
@@ -82,6 +85,7 @@ def read_cpus(root: Path = Path("/")) -> Cpus:
         | isolated_by_cpusets(root, mounts),
         nohz_full=boot_cpus(words, "nohz_full") & possible if nohz_full is None else nohz_full,
         siblings=_siblings(root, online),
+        nodes=_nodes(root),
     )
 
 
@@ -107,3 +111,12 @@ def _siblings(root: Path, online: frozenset[int]) -> dict[int, frozenset[int]]:
         if others := (threads or frozenset()) - {cpu}:
             siblings[cpu] = others
     return siblings
+
+
+def _nodes(root: Path) -> dict[int, int]:
+    nodes: dict[int, int] = {}
+    for folder in sorted((root / _NODES).glob("node[0-9]*")):
+        number = folder.name.removeprefix("node")
+        if number.isdecimal():
+            nodes |= dict.fromkeys(read_cpu_list(folder / "cpulist") or (), int(number))
+    return nodes

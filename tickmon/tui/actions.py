@@ -54,6 +54,15 @@ ACTIONS = (
         rank=2,
     ),
     Action(
+        name="overview",
+        title="Overview of all CPUs",
+        keys="o",
+        shown="o",
+        word="all",
+        sentence="overview: all CPUs, one after another or all at once",
+        rank=1,
+    ),
+    Action(
         name="pause",
         title="Pause, go on",
         keys="space",

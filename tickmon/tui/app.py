@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -28,8 +29,12 @@ from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
 from tickmon.remembered import remember_theme
+from tickmon.sampling.everywhere import sample_everywhere
+from tickmon.sampling.scan import scan
+from tickmon.sampling.survey import Means, Survey, SurveyEvent
 from tickmon.tui import browsing
 from tickmon.tui.actions import ACTIONS
+from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.feed import Feed
@@ -41,14 +46,15 @@ from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.doctor import Doctor
 from tickmon.tui.screens.help import Help
 from tickmon.tui.screens.main import MainScreen
-from tickmon.tui.screens.question import Question
+from tickmon.tui.screens.overview import OVERVIEW_ACTIONS, Overview
+from tickmon.tui.screens.question import Question, about_busy
 from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.themes import THEMES
 from tickmon.tui.told import Told
 from tickmon.tui.view import Reading
 from tickmon.tui.words import ended_words
-from tickmon.windows import Ended, Method, Settings, Window
+from tickmon.windows import Ended, Method, Settings, Window, WindowSource
 
 _REST_S = 0.3
 """Keys that change the settings count once they have rested for so long."""
@@ -56,8 +62,8 @@ _FEW_CPUS = 10
 """With no more CPUs than this a digit is a CPU; with more it begins a number."""
 _AGING_S = 1.0
 """So often a picture on hold says anew how old it is."""
-_SUSPEND_S = 3.0
-"""So long Ctrl-Z waits for the sampler to end."""
+_STOP_S = 3.0
+"""So long is waited for a sampler to end, before its CPU is looked at or given back by Ctrl-Z."""
 
 
 class TickmonApp(App[int]):
@@ -230,6 +236,8 @@ class TickmonApp(App[int]):
 
     async def _look_first(self, cpu: int) -> None:
         """Enters an idle CPU; asks before a busy one is entered."""
+        # A sampler that is only just ending would be seen as what runs there.
+        await asyncio.to_thread(self.feed.wait_settled, _STOP_S)
         use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
         session = self.session
         # Meanwhile the user may have gone on to another.
@@ -242,7 +250,7 @@ class TickmonApp(App[int]):
             self.notify(f"CPU {cpu} is offline", severity="warning")
             self._answered(use, False)
         else:
-            question = Question(use, nohz_full=cpu in session.cpus.nohz_full)
+            question = about_busy(use, nohz_full=cpu in session.cpus.nohz_full)
             self.push_screen(question, partial(self._answered, use))
 
     def _answered(self, use: CpuUse, consent: bool | None) -> None:
@@ -252,7 +260,10 @@ class TickmonApp(App[int]):
             self._enter()
             return
         session.go_back()
-        if session.ended is not None and use.cpu == session.settings.cpu:
+        if session.rested and use.cpu != session.settings.cpu:
+            session.come_back()
+            self._enter()
+        elif session.ended is not None and use.cpu == session.settings.cpu:
             session.halt(f"CPU {use.cpu} {use.text}: not measured")
         self.draw()
 
@@ -288,6 +299,58 @@ class TickmonApp(App[int]):
 
         session = self.session
         self.push_screen(CpuList(session.cpus, session.measured_cpu, self._look, typed), chosen)
+
+    def action_overview(self) -> None:
+        """All CPUs; what runs rests meanwhile."""
+        session = self.session
+        self._forget_choice()
+        rests = session.ended is None
+        if rests:
+            session.halt("the overview is open")
+        overview = Overview(
+            session.cpus,
+            home=session.settings.cpu,
+            begin=self._begin_survey,
+            frames=partial(Frames, backlog=self._backlog, after=self._after),
+        )
+        self.push_screen(overview, partial(self._leave_overview, rests))
+
+    def _begin_survey(self, everywhere: bool, tell: Callable[[dict[int, CpuRow]], None]) -> None:
+        """Has all CPUs measured instead of one; ``tell`` is called with rows from another thread."""
+        session = self.session
+        segments = itertools.count(1)
+
+        def open_source(settings: Settings) -> WindowSource:
+            return self.feed.open_source(settings, segment=next(segments), first_window=1, reason="scan")
+
+        means = Means(
+            settings=replace(session.settings, method=Method.GAP, samples=None, trace=False),
+            cpus=session.cpus,
+            consented=frozenset(self._consented),
+            open_source=open_source,
+            keep_away=self.feed.keep_away,
+            look=self._look,
+        )
+        board = Board(session.cpus.usable, means.consented)
+
+        def told(event: SurveyEvent) -> None:
+            if rows := board.take(event):
+                with suppress(RuntimeError):
+                    tell(rows)
+
+        self.feed.lend(Survey(partial(sample_everywhere if everywhere else scan, means, told)))
+
+    def _leave_overview(self, rests: bool, cpu: int | None) -> None:
+        """Goes on with what rested, or to another CPU."""
+        session = self.session
+        self.feed.switch(None, "scan")
+        if rests:
+            session.come_back()
+        if cpu is not None and cpu != session.settings.cpu:
+            self.choose_cpu(cpu)
+        elif rests:
+            self._enter()
+        self.draw()
 
     def action_window(self, step: int) -> None:
         """Longer or shorter windows."""
@@ -447,11 +510,14 @@ class TickmonApp(App[int]):
         while self.feed.turn != turn:
             self._forget_choice()
             turn = self.feed.switch(None, "jump")
-            await asyncio.to_thread(self.feed.wait_settled, _SUSPEND_S)
+            await asyncio.to_thread(self.feed.wait_settled, _STOP_S)
         self._forget_choice()
         # Until it returns nothing else runs on the event loop, so nothing is drawn.
         driver.suspend()
-        if session.ended is None:
+        overview = next((screen for screen in self.screen_stack if isinstance(screen, Overview)), None)
+        if overview is not None:
+            overview.begin()
+        elif session.ended is None:
             session.come_back()
             self._enter()
         self.refresh(layout=True)
@@ -475,10 +541,10 @@ class TickmonApp(App[int]):
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette holds every action of ours, and nothing else."""
-        for action in ACTIONS:
+        """The palette holds every action of the screen, and nothing else."""
+        for action in OVERVIEW_ACTIONS if isinstance(screen, Overview) else ACTIONS:
             if action.name != "command_palette":
-                callback = partial(self.run_action, action.name)
+                callback = partial(self.run_action, action.name, default_namespace=self)
                 yield SystemCommand(action.title, f"{action.shown}: {action.sentence}", callback)
 
     # -- the end --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,12 +21,23 @@ class OpenSource(Protocol):
         """The source; nothing runs before its ``start``."""
 
 
+class Job(Protocol):
+    """Something else than one source that uses CPUs: an overview of all."""
+
+    def start(self) -> None:
+        """Begins; returns at once."""
+
+    def stop(self) -> None:
+        """Ends it and waits until all that it ran is gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     turn: int
     settings: Settings | None
-    """None: nothing shall run."""
+    """None: no source shall run."""
     reason: str
+    job: Job | None = None
 
 
 class Feed:
@@ -37,10 +48,12 @@ class Feed:
     the first sampler is at work while that is being loaded.
     """
 
-    def __init__(self, *, open_source: OpenSource, keep_away: Callable[[int], str | None]) -> None:
-        """``keep_away(cpu)`` moves this process's threads away from a CPU, or says why it cannot."""
-        self._open_source = open_source
-        self._keep_away = keep_away
+    def __init__(
+        self, *, open_source: OpenSource, keep_away: Callable[[Collection[int]], str | None]
+    ) -> None:
+        """``keep_away(cpus)`` moves this process's threads away from CPUs, or says what it cannot avoid."""
+        self.open_source = open_source
+        self.keep_away = keep_away
         self._listener: Callable[[int, News], None] | None = None
         self._unheard: list[tuple[int, News]] = []
         self._listening = threading.Lock()
@@ -70,9 +83,16 @@ class Feed:
 
     def switch(self, settings: Settings | None, reason: str) -> int:
         """Has what runs replaced by a source for ``settings``; returns the turn of its news at once."""
+        return self._ask(settings, reason, None)
+
+    def lend(self, job: Job) -> int:
+        """Has what runs replaced by ``job``, until the next request; its turn has no news."""
+        return self._ask(None, "scan", job)
+
+    def _ask(self, settings: Settings | None, reason: str, job: Job | None) -> int:
         with self._changed:
             self._turn += 1
-            self._request = _Request(self._turn, settings, reason)
+            self._request = _Request(self._turn, settings, reason, job)
             self._settled.clear()
             self._changed.notify()
         if self._thread.ident is None:
@@ -115,7 +135,7 @@ class Feed:
                 self._listener(turn, news)
 
     def _run(self) -> None:
-        source: WindowSource | None = None
+        source: WindowSource | Job | None = None
         while True:
             with self._changed:
                 while self._request is None and not self._closing:
@@ -129,15 +149,18 @@ class Feed:
                 return
             if request.settings is not None:
                 source = self._open(request, request.settings)
+            elif request.job is not None:
+                source = request.job
+                request.job.start()
 
     def _open(self, request: _Request, settings: Settings) -> WindowSource | None:
         # No source runs now, so no other thread uses this.
         self._segment += 1
         try:
-            nearness = self._keep_away(settings.cpu)
+            nearness = self.keep_away((settings.cpu,))
             near = () if nearness is None else (ReadingWarning(code="near", message=nearness),)
             self._reader.begin(request.turn, forget=request.reason not in CONTINUES, warnings=near)
-            source = self._open_source(
+            source = self.open_source(
                 settings, segment=self._segment, first_window=self._window + 1, reason=request.reason
             )
             source.start(lambda event: self._hear(request.turn, event))

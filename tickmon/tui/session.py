@@ -20,6 +20,9 @@ from tickmon.windows import Ended, OpenGap, Settings
 
 WINDOW_STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
+_RESTED = "it rested"
+"""Why nothing runs when nothing is wrong."""
+
 _REASONS = ("", "jump", "settings", "reset", "trace", "method", "cpu")
 """Why a source is opened, weakest first: of several changes at once the strongest counts."""
 
@@ -104,10 +107,15 @@ class Session:
         self._live = self._latest or self._live
 
     def come_back(self) -> None:
-        """After Ctrl-Z and fg nothing runs, and what ran is to be opened again."""
-        self.halt("stopped by Ctrl-Z")
+        """Nothing runs any more, after Ctrl-Z and fg or an overview, and what ran is to be opened again."""
+        self.halt(_RESTED)
         self.reason = "jump"
         self._live = None
+
+    @property
+    def rested(self) -> bool:
+        """Nothing runs, and what ran before is still to be opened again."""
+        return self.ended == _RESTED
 
     def halt(self, why: str) -> None:
         """Nothing runs any more."""

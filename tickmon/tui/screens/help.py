@@ -58,13 +58,14 @@ _FIGURES = (
 
 _PAIRS = {
     "go(-1)": ("← → or [ ]", "previous, next CPU"),
+    "cpus": ("c o", "list of CPUs, what each is and does; overview: all are measured"),
     "step(-1)": (", .", "one window back, on; pauses (so does a click on a time line)"),
     "oldest": ("Home End", "oldest, newest window of the last hour"),
     "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
     "theme": ("t T", "next theme: dark, light, colour-blind safe; T: remember it"),
 }
-_SECONDS = ("go(1)", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
+_SECONDS = ("go(1)", "overview", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
 """Two actions that share a line."""
 
 _BLIND = (

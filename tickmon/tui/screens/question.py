@@ -1,4 +1,4 @@
-"""Asks before a busy CPU is entered."""
+"""Asks before something is taken from somebody."""
 
 from __future__ import annotations
 
@@ -14,30 +14,39 @@ from tickmon.machine.busy import CpuUse
 
 
 class Question(ModalScreen[bool]):
-    """Whether tickmon may take time from what runs on a CPU; True is consent."""
+    """Asks for consent; True is yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "measure there", show=False),
-        Binding("n,escape,q", "answer(False)", "stay", show=False),
+        Binding("y", "answer(True)", "yes", show=False),
+        Binding("n,escape,q", "answer(False)", "no", show=False),
     ]
 
-    def __init__(self, use: CpuUse, *, nohz_full: bool) -> None:
+    def __init__(self, title: str, words: str, *, yes: str, no: str) -> None:
+        """``yes`` and ``no`` say what these answers do."""
         super().__init__()
-        self._use = use
-        self._nohz_full = nohz_full
+        self._title = title
+        self._words = words
+        self._yes = yes
+        self._no = no
 
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
-        use = self._use
         with Vertical(classes="box"):
-            yield Static(f"CPU {use.cpu} is busy: it {use.text}.", markup=False, classes="strong")
-            tick = ", and its tick would come back" if self._nohz_full else ""
-            yield Static(
-                f"Measuring means spinning there: that work would get about half of the CPU{tick}.\n",
-                markup=False,
-            )
-            yield Static("y  measure there all the same\nn  leave it alone", markup=False)
+            yield Static(self._title, markup=False, classes="strong")
+            yield Static(f"{self._words}\n", markup=False)
+            yield Static(f"y  {self._yes}\nn  {self._no}", markup=False)
 
     def action_answer(self, answer: bool) -> None:
         """Closes the question."""
         self.dismiss(answer)
+
+
+def about_busy(use: CpuUse, *, nohz_full: bool) -> Question:
+    """Whether tickmon may take time from what runs on a CPU."""
+    tick = ", and its tick would come back" if nohz_full else ""
+    return Question(
+        f"CPU {use.cpu} is busy: it {use.text}.",
+        f"Measuring means spinning there: that work would get about half of the CPU{tick}.",
+        yes="measure there all the same",
+        no="leave it alone",
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.rows import Piece, Row, width_of
 from tickmon.tui.view import View
 
-_PAIRS = (("go(1)", "← →", "CPU", 1), ("step(-1)", ", .", "step", 5), ("window(1)", "+ -", "window", 2))
+_PAIRS = (("go(1)", "←→", "CPU", 1), ("step(-1)", ", .", "step", 5), ("window(1)", "+ -", "window", 2))
 """Two actions that share a place in the line."""
 _ON_HOLD = {"step(-1)": 1, "worst": 1, "cpus": 4, "window(1)": 4}
 """Other ranks while the picture is on hold."""
@@ -20,16 +22,25 @@ def draw_keys(view: View, width: int, _height: int) -> list[Row]:
         rank = _ON_HOLD.get(action.name) if paused else None
         pair = next((pair for pair in _PAIRS if pair[0] == action.name), None)
         if pair:
-            entries.append((rank or pair[3], _entry(pair[1], pair[2], action.name)))
+            entries.append((rank or pair[3], key_entry(pair[1], pair[2], f"app.{action.name}")))
         elif action.word:
             word = "go on" if action.name == "pause" and paused else action.word
-            entries.append((rank or action.rank, _entry(action.shown.split()[0], word, action.name)))
-    for left_out in range(9, -1, -1):
-        line = tuple(piece for rank, entry in entries if rank <= left_out for piece in entry)
-        if width_of(line) <= width:
-            return [line]
-    return [line]
+            entries.append(
+                (rank or action.rank, key_entry(action.shown.split()[0], word, f"app.{action.name}"))
+            )
+    return [tuple(piece for entry in fitting(entries, width) for piece in entry)]
 
 
-def _entry(key: str, word: str, action: str) -> Row:
-    return (Piece(f" {key}", "key", f"app.{action}"), Piece(f" {word} ", "label", f"app.{action}"))
+def fitting(entries: Sequence[tuple[int, Row]], width: int) -> list[Row]:
+    """As many of ``entries`` as ``width`` columns hold, the lowest ranks first, in their own order."""
+    kept: set[int] = set()
+    for _, number in sorted((rank, number) for number, (rank, _) in enumerate(entries)):
+        if width_of(entries[number][1]) <= width:
+            kept.add(number)
+            width -= width_of(entries[number][1])
+    return [entry for number, (_, entry) in enumerate(entries) if number in kept]
+
+
+def key_entry(keys: str, word: str, action: str = "") -> Row:
+    """A key and what it does; a click does that too."""
+    return (Piece(f" {keys}", "key", action), Piece(f" {word} ", "label", action))

@@ -1,0 +1,138 @@
+"""Measuring many CPUs for an overview: what is needed for that, what is told, and the thread it runs in."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from tickmon.machine.busy import CpuUse
+from tickmon.machine.cpus import Cpus
+from tickmon.windows import Event, ReadingWarning, Settings, Window, WindowSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What some CPUs were seen to be used for."""
+
+    uses: Mapping[int, CpuUse]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """On which CPUs samplers are at work from now on."""
+
+    cpus: frozenset[int]
+    spared: frozenset[int] = frozenset()
+    """CPUs that could be measured too, and are left to the screen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A finished window of one CPU."""
+
+    cpu: int
+    window: Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A CPU could not be measured, or not any more."""
+
+    cpu: int
+    why: str
+
+
+SurveyEvent = Looked | Sampling | Seen | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a survey works with."""
+
+    settings: Settings
+    """As chosen for one CPU; CPU and window are the survey's own."""
+    cpus: Cpus
+    consented: frozenset[int]
+    """The CPUs that the user named or agreed to: they are measured though they are busy."""
+    open_source: Callable[[Settings], WindowSource]
+    keep_away: Callable[[Collection[int]], str | None]
+    """Moves this process's threads away from CPUs, or says what cannot be avoided."""
+    look: Callable[[Collection[int]], Mapping[int, CpuUse]]
+    """See ``tickmon.machine.busy.look``."""
+
+    def fit(self, uses: Mapping[int, CpuUse]) -> frozenset[int]:
+        """Those of the CPUs looked at that may be measured."""
+        return frozenset(
+            cpu for cpu, use in uses.items() if not use.offline and (use.idle or cpu in self.consented)
+        )
+
+
+def with_nearness(window: Window, nearness: str | None) -> Window:
+    """``window``, saying that this process ran too near to it."""
+    if nearness is None:
+        return window
+    return replace(window, warnings=(*window.warnings, ReadingWarning(code="near", message=nearness)))
+
+
+class Survey:
+    """Runs a way of measuring many CPUs in a thread of its own, until it is told to stop."""
+
+    def __init__(self, walk: Callable[[Survey], None]) -> None:
+        """``walk`` returns soon after ``stopping``, and has ended all its sources by then."""
+        self._walk = walk
+        self._stop = threading.Event()
+        # Not only events: None wakes whoever waits for one.
+        self._events: queue.SimpleQueue[tuple[int, Event] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="survey", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread; to be called once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends all samplers and waits for them."""
+        self._stop.set()
+        self._events.put(None)
+        self._thread.join()
+
+    @property
+    def stopping(self) -> bool:
+        """It was told to stop."""
+        return self._stop.is_set()
+
+    def hear(self, cpu: int, event: Event) -> None:
+        """Takes in what a source hands on, from that source's thread."""
+        self._events.put((cpu, event))
+
+    def next_event(self, within_s: float) -> tuple[int, Event] | None:
+        """The next event that a source handed on; None when none came in time, or when stopping."""
+        try:
+            return self._events.get(timeout=max(0.0, within_s))
+        except queue.Empty:
+            return None
+
+    def forget_events(self) -> None:
+        """Passes over what was handed on and not taken: its source was stopped."""
+        while not self._events.empty():
+            self._events.get()
+
+    def _run(self) -> None:
+        self._walk(self)
+
+
+def stop_all(sources: Iterable[WindowSource]) -> None:
+    """Ends sources at once and waits for them: each of them waits for its own last window."""
+    threads = []
+    for source in sources:
+        thread = threading.Thread(target=source.stop)
+        try:
+            thread.start()
+        except RuntimeError:
+            # No more threads may be started: then one after the other.
+            source.stop()
+        else:
+            threads.append(thread)
+    for thread in threads:
+        thread.join()
