@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from tests.bench.oslat import run_oslat
 from tickmon.sampling.sampler import Sampler, read_clocks
 from tickmon.windows import Method
 
@@ -126,13 +126,8 @@ def _tickmon(cpu: int, seconds: int, floor_cycles: int) -> Cost:
 
 
 def _oslat(cpu: int, seconds: int, hz: float) -> Cost:
-    screen = min(os.sched_getaffinity(0) - {cpu}, default=cpu)
-    command = ["oslat", "-c", str(cpu), "-C", str(screen), "-D", str(seconds)]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    polls = sum(int(count) for count in re.findall(r"^\s*\d+ \(us\):\s+(\d+)", text, re.MULTILINE))
-    duration = re.search(r"Duration:\s+([\d.]+) \(sec\)", text)
-    assert duration is not None
-    return Cost(undisturbed=None, whole=float(duration[1]) * hz / polls)
+    run = run_oslat(cpu, seconds)
+    return Cost(undisturbed=None, whole=run.seconds * hz / int(run.counts.sum()))
 
 
 if __name__ == "__main__":

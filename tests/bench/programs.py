@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import shutil
 import sys
 import time
@@ -14,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.pseudo_terminal import PseudoTerminal
+from tickmon.machine.facts import Machine
+from tickmon.sampling.collector import Collector
+from tickmon.windows import Ended, Event, Settings, Window
 
 
 def tickmon_command() -> str:
@@ -59,6 +63,20 @@ def watch_program(
         terminal.read(seconds)
         after = (len(terminal.output), cpu_time_s(terminal.process.pid), time.monotonic())
     return Turn(bytes_sent=after[0] - before[0], cpu_s=after[1] - before[1], seconds=after[2] - before[2])
+
+
+def collect(settings: Settings, machine: Machine, *, seconds: float) -> list[Window]:
+    """The windows of so long a measurement; exits with a line when there are none."""
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    source = Collector(settings, machine, duration_s=seconds, looks=False)
+    source.start(events.put)
+    windows = []
+    while not isinstance(event := events.get(), Ended):
+        windows += [event] if isinstance(event, Window) else []
+    source.stop()
+    if event.error is not None or not windows:
+        raise SystemExit(event.error or "nothing was measured")
+    return windows
 
 
 def cpu_time_s(pid: int) -> float:

@@ -12,22 +12,20 @@ the trace must have told, or have called lost: else it ends with 3.
 from __future__ import annotations
 
 import argparse
-import queue
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.programs import median_interval
+from tests.bench.programs import collect, median_interval
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.cpus import read_cpus
 from tickmon.machine.facts import Machine, read_machine
-from tickmon.sampling.collector import Collector
 from tickmon.sampling.run import POLL_S
 from tickmon.sampling.trace import Tracer, tracing
-from tickmon.windows import Ended, Event, KernelEvent, Settings, Window
+from tickmon.windows import KernelEvent, Settings
 
 YIELDS = "import os\nos.sched_setaffinity(0, [{cpu}])\nprint(flush=True)\nwhile True: os.sched_yield()"
 
@@ -52,12 +50,20 @@ def show_cost(cpu: int, *, blocks: int, seconds: float) -> None:
     machine = read_machine()
     print("median cost of a tick in µs (ticks that it is from)")
     print(f"{'pair':>6}{'traced':>16}{'not traced':>16}{'difference':>12}")
-    differences, without = [], []
-    for pair in range(blocks):
+    differences: list[float] = []
+    without: list[float] = []
+    repeats = blocks
+    while len(differences) < blocks:
+        pair = len(differences)
         # Which comes first changes, so that a drift of the machine falls on both alike.
         order = (True, False) if pair % 2 == 0 else (False, True)
         found = {trace: tick_of(machine, cpu, trace=trace, seconds=seconds) for trace in order}
         on, off = found[True], found[False]
+        if on is None or off is None:
+            print(f"{pair + 1:>6}  again: too few ticks that nothing else disturbed", flush=True)
+            if (repeats := repeats - 1) == 0:
+                sys.exit("the CPU is too busy: take another one, or give more --seconds")
+            continue
         differences.append(on.median_us - off.median_us)
         without.append(off.median_us)
         told = [f"{each.median_us:.2f} ({each.ticks})" for each in (on, off)]
@@ -76,24 +82,15 @@ class Tick:
     ticks: int
 
 
-def tick_of(machine: Machine, cpu: int, *, trace: bool, seconds: float) -> Tick:
-    """A tick's median cost in one block."""
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    source = Collector(Settings(cpu=cpu, trace=trace), machine, duration_s=seconds, looks=False)
-    source.start(events.put)
-    windows = []
-    while not isinstance(event := events.get(), Ended):
-        windows += [event] if isinstance(event, Window) else []
-    source.stop()
-    if event.error is not None or not windows:
-        sys.exit(event.error or "nothing was measured")
-    whole = merge(windows)
+def tick_of(machine: Machine, cpu: int, *, trace: bool, seconds: float) -> Tick | None:
+    """A tick's median cost in one block; None when too few of them were left alone by everything else."""
+    whole = merge(collect(Settings(cpu=cpu, trace=trace), machine, seconds=seconds))
     if trace and whole.trace is None:
         sys.exit("\n".join(warning.message for warning in whole.warnings))
     analysis, _clocks = analyse(whole, Clocks())
     tick = analysis.tick
     if tick is None or tick.spread.median_cycles is None:
-        sys.exit(f"too few ticks that nothing else disturbed in {seconds:g} s: give more --seconds")
+        return None
     return Tick(median_us=tick.spread.median_cycles / analysis.tsc_hz * 1e6, ticks=tick.spread.n)
 
 
@@ -126,8 +123,11 @@ def show_rate(cpu: int, *, seconds: float) -> int:
     for span in told.spans:
         print(f"{span.events / span.seconds:>32,.0f}{span.lost:>10,}{span.seconds:>22.3f} s")
     lost = sum(span.lost for span in told.spans)
+    events = sum(span.events for span in told.spans)
+    took_s = sum(span.seconds for span in told.spans)
+    print(f"{(events + lost) / took_s:,.0f} events a second, {lost / (events + lost):.2%} of them lost")
     print(f"{counted:,} switches by the kernel's count; {told.switches:,} told and {lost:,} events lost")
-    print(f"reading took {told.used_s / sum(span.events for span in told.spans) * 1e6:.2f} µs an event")
+    print(f"reading took {told.used_s / events * 1e6:.2f} µs an event")
     whole = told.switches + lost >= counted
     print("ok: all told, or said to be lost" if whole else "not ok: switches are missing")
     return 0 if whole else 3
