@@ -118,7 +118,7 @@ class CpuTable(ScrollView, can_focus=True):
         assert table is not None
         line, width = table.lines[number], self.size.width
         if line.cpu is None:
-            return heading(line.text, "", width), False
+            return heading(line.text, width), False
         row = draw_cpu(table.rows[line.cpu], bracket=line.text, what=table.describe(line.cpu), width=width)
         return row, line.cpu == self.chosen
 
