@@ -141,6 +141,14 @@ def test_running_thread_makes_its_cpu_busy_and_is_named(tmp_path: Path) -> None:
     assert uses[0].idle
 
 
+def test_kernels_own_thread_is_told_by_its_flag_and_not_by_its_name(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, {3: 1.0})
+    for pid, flags in ((7, 0x0020_8040), (8, 0x0040_0100)):
+        plant(tmp_path, thread(pid, name="kworker/3:1", state="R", cpu=3, run_ns=0, flags=flags))
+    (use,) = scene.look(3).values()
+    assert {occupant.pid: occupant.kernel for occupant in use.occupants} == {7: True, 8: False}
+
+
 def test_thread_that_never_was_charged_still_runs(tmp_path: Path) -> None:
     # On a nohz_full CPU no tick charges a thread that never leaves it.
     scene = Scene(tmp_path, {3: 0.0})

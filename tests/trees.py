@@ -49,11 +49,12 @@ def thread(
     cpu: int = 0,
     threads: int = 1,
     run_ns: int | None = None,
+    flags: int = 0,
 ) -> dict[str, str]:
     """One thread; without ``tid`` the process itself."""
     folder = f"proc/{pid}" if tid is None else f"proc/{pid}/task/{tid}"
     fields = ["0"] * 50
-    fields[0], fields[17], fields[36] = state, str(threads), str(cpu)
+    fields[0], fields[6], fields[17], fields[36] = state, str(flags), str(threads), str(cpu)
     files = {f"{folder}/stat": f"{tid or pid} ({name}) {' '.join(fields)}\n"}
     if run_ns is not None:
         files[f"{folder}/schedstat"] = f"{run_ns} 0 1\n"

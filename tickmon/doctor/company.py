@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tickmon.doctor.facts import Facts
 from tickmon.doctor.findings import Finding, Level
 from tickmon.doctor.isolation import apart, elsewhere
-from tickmon.machine.busy import IDLE_SHARE, CpuUse, Occupant
+from tickmon.machine.busy import IDLE_SHARE, CpuUse
 from tickmon.machine.cpus import cpus_text
 from tickmon.machine.routing import Route
 from tickmon.units import count_text, share_text
@@ -16,9 +16,6 @@ _ISOLATION = "Documentation/admin-guide/cpu-isolation.rst"
 _AFFINITY = "Documentation/core-api/irq/irq-affinity.rst"
 _STOLEN = 0.01
 """A hundredth of the CPU's time is more than all that a quiet kernel takes."""
-
-
-_KERNEL_THREADS = ("kworker/", "ksoftirqd/", "migration/", "rcu", "cpuhp/", "irq/", "watchdog/")
 
 
 def company(facts: Facts) -> Iterator[Finding]:
@@ -37,7 +34,7 @@ def _tasks(facts: Facts) -> Finding:
     what = f"CPU {facts.cpu} {use.text}"
     if use.occupants:
         what += ", seen within a fifth of a second"
-        movable = [occupant for occupant in use.occupants if not _of_the_kernel(occupant)]
+        movable = [occupant for occupant in use.occupants if not occupant.kernel]
         if movable:
             change = f"taskset -acp {elsewhere(facts)} {movable[0].pid}   (or measure another CPU)"
     elif level == "ok":
@@ -58,15 +55,10 @@ def _tasks(facts: Facts) -> Finding:
 
 def _busy_level(facts: Facts, use: CpuUse) -> Level:
     if use.occupants:
-        return "warning" if all(map(_of_the_kernel, use.occupants)) else "bad"
+        return "warning" if all(occupant.kernel for occupant in use.occupants) else "bad"
     if use.idle_share is None:
         return "ok" if facts.sampled and use.cpu == facts.cpu else "unknown"
     return "ok" if use.idle_share >= IDLE_SHARE else "warning"
-
-
-def _of_the_kernel(occupant: Occupant) -> bool:
-    """A thread of the kernel's own, which comes and goes and mostly cannot be moved."""
-    return occupant.name.startswith(_KERNEL_THREADS)
 
 
 def _core(facts: Facts) -> Finding:

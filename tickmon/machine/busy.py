@@ -34,6 +34,8 @@ class Occupant:
     """Of its process."""
     share: float | None
     """Of the CPU's time; None when it was only seen running there."""
+    kernel: bool = False
+    """A thread of the kernel's own, which comes and goes and mostly cannot be moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,9 @@ def look(
             if thread.pid == me:
                 own_shares[cpu] += share or 0.0
             else:
-                occupants[cpu].append(Occupant(name=thread.name, pid=thread.pid, share=share))
+                occupants[cpu].append(
+                    Occupant(name=thread.name, pid=thread.pid, share=share, kernel=thread.kernel)
+                )
     readings += _poll(cpus, root, pause, now_ns)
     mounts = read_mounts(root)
     online = read_online(root, mounts) or cpus

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from tickmon.text import harmless
 
+_PF_KTHREAD = 0x0020_0000
+"""Of the flags in ``stat`` (include/linux/sched.h)."""
+
 MOST_THREADS = 20_000
 """More are not looked at: that alone takes half a second."""
 
@@ -28,6 +31,8 @@ class Thread:
     """It runs or waits for the CPU."""
     threads: int
     """Of its process."""
+    kernel: bool
+    """The kernel's own: others may give themselves such a name, but not this."""
 
 
 def read_threads(root: Path = Path("/")) -> Iterator[Thread]:
@@ -66,6 +71,7 @@ def read_thread(path: str, pid: int) -> Thread | None:
             cpu=int(fields[36]),
             running=fields[0] == b"R",
             threads=int(fields[17]),
+            kernel=bool(int(fields[6]) & _PF_KTHREAD),
         )
     except (ValueError, IndexError):
         return None
