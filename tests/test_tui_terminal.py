@@ -47,29 +47,6 @@ def test_quitting_gives_the_terminal_back(key: str) -> None:
         assert_restored(terminal)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
-def test_a_signal_ends_it_with_the_terminal_given_back(number: signal.Signals) -> None:
-    with open_screen() as terminal:
-        await_reading(terminal)
-        os.kill(terminal.process.pid, number)
-        assert terminal.wait_for_exit() == 128 + number
-        assert_restored(terminal)
-
-
-def test_a_terminal_that_is_closed_ends_it() -> None:
-    with open_screen() as terminal:
-        await_reading(terminal)
-        terminal.hang_up()
-        assert terminal.process.wait(10) == 128 + signal.SIGHUP
-
-
-def test_a_terminal_that_is_closed_ends_it_even_when_hang_ups_are_ignored() -> None:
-    with open_screen(before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as terminal:
-        await_reading(terminal)
-        terminal.hang_up()
-        assert terminal.process.wait(10) == 128 + signal.SIGHUP
-
-
 def test_a_signal_ends_it_though_the_terminal_reads_nothing_any_more() -> None:
     with open_screen(columns=200, rows=50) as terminal:
         await_reading(terminal)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import children, exists, spare_cpu
+from tests.command import children, spare_cpu
 from tests.pseudo_terminal import PseudoTerminal
 from tickmon.machine.cpus import read_cpus
-
-GONE_WITHIN_S = 10.0
-"""The kernel ends an orphan at once; the rest is what a loaded machine takes to run this test."""
 
 
 @pytest.fixture
@@ -49,13 +45,6 @@ def sampler_of(terminal: PseudoTerminal) -> int:
     return pid
 
 
-def await_end(pid: int, descriptor: int) -> None:
-    """Waits until a process that is no child of ours has ended."""
-    ready, _, _ = select.select([descriptor], [], [], GONE_WITHIN_S)
-    os.close(descriptor)
-    assert ready or not exists(pid), f"sampler {pid} outlived its screen"
-
-
 def test_screen_shows_ticks_baseline_and_check_of_the_cpu_that_was_named(
     watching: PseudoTerminal, cpu: int
 ) -> None:
@@ -71,40 +60,6 @@ def test_of_several_cpus_the_one_that_is_written_first_comes_first(cpu: int, tmp
     lower = min(read_cpus().usable)
     with watch(f"{cpu},{lower}", cwd=tmp_path) as terminal:
         terminal.wait_for(lambda shown: has_a_reading(shown) and f"CPU {cpu} " in shown)
-
-
-@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl+c"])
-def test_quitting_leaves_no_sampler(watching: PseudoTerminal, key: str) -> None:
-    pid = sampler_of(watching)
-    watching.send(key)
-    assert watching.wait_for_exit() == 0
-    assert not exists(pid)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
-def test_signal_leaves_no_sampler_and_says_so_in_the_exit_code(
-    watching: PseudoTerminal, number: signal.Signals
-) -> None:
-    pid = sampler_of(watching)
-    ended = os.pidfd_open(pid)
-    os.kill(watching.process.pid, number)
-    assert watching.wait_for_exit() == 128 + number
-    await_end(pid, ended)
-
-
-def test_killed_screen_takes_its_sampler_along(watching: PseudoTerminal) -> None:
-    pid = sampler_of(watching)
-    ended = os.pidfd_open(pid)
-    os.kill(watching.process.pid, signal.SIGKILL)
-    await_end(pid, ended)
-
-
-def test_closed_terminal_leaves_no_sampler(watching: PseudoTerminal) -> None:
-    pid = sampler_of(watching)
-    ended = os.pidfd_open(pid)
-    watching.hang_up()
-    await_end(pid, ended)
-    assert watching.process.wait(GONE_WITHIN_S) == 128 + signal.SIGHUP
 
 
 def test_killed_sampler_is_said_and_r_starts_another(watching: PseudoTerminal) -> None:

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "can't start new thread" not in str(error):
             raise
         code = TickmonError.exit_code
-        say("no more threads may be started here (ulimit -u, or the pids limit of this cgroup): raise it")
+        say("no more threads may be started (ulimit -u or -v, or the pids limit of this cgroup): raise it")
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.console import RenderableType
 from textual._compositor import ChopsUpdate
@@ -134,6 +134,7 @@ class TickmonApp(App[int]):
 
     def on_mount(self) -> None:
         """Draws the first picture, with a reading if there is one by now."""
+        asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
         self.feed.listen(self._tell)
         self.draw()
         # The command line put it off: there is no garbage while everything is being loaded.
@@ -553,6 +554,11 @@ class TickmonApp(App[int]):
         """Ends the app because of an error of its own; may be called from any thread."""
         self.fault = self.fault or error
         self.end(1)
+
+    def _on_loop_error(self, _loop: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
+        # Of a task that nobody waits for; asyncio would print it over whatever is on the terminal.
+        error = what.get("exception")
+        self.fail(error if isinstance(error, Exception) else RuntimeError(what["message"]))
 
     def end(self, code: int) -> None:
         """Ends the app; may be called from any thread and inside a signal handler."""

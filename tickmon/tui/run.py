@@ -35,6 +35,8 @@ def run_screen(app: TickmonApp, *, mouse: bool = True) -> int:
 
 
 def _fault_text(fault: Exception) -> str:
+    if isinstance(fault, MemoryError):
+        return "out of memory: more is needed here than this process may have"
     where = traceback.extract_tb(fault.__traceback__)
     place = f" in {where[-1].filename}, line {where[-1].lineno}" if where else ""
     words = " ".join(str(fault).split())
