@@ -41,8 +41,9 @@ ROOMS = {
     "judging": 7,
     "sample": 8,
     "show": 8,
-    "replay": 7,
+    "replay": 6,
     "validate": 7,
+    "play": 8,
     "watch": 8,
     "cli": 9,
 }

@@ -14,7 +14,14 @@ from collections.abc import Sequence
 
 from tickmon.commandline import parse
 from tickmon.errors import TickmonError
-from tickmon.options import DoctorOptions, SampleOptions, ShowOptions, ValidateOptions, WatchOptions
+from tickmon.options import (
+    DoctorOptions,
+    ReplayOptions,
+    SampleOptions,
+    ShowOptions,
+    ValidateOptions,
+    WatchOptions,
+)
 from tickmon.stdout import drop_output, say, take_any_text, write_output
 
 _SIGNALLED = 128
@@ -60,6 +67,8 @@ def _run(argv: Sequence[str]) -> int:
             return _doctor(asked)
         case ShowOptions():
             return _show(asked)
+        case ReplayOptions():
+            return _replay(asked)
         case ValidateOptions():
             return _validate(asked)
         case WatchOptions():
@@ -87,6 +96,15 @@ def _show(asked: ShowOptions) -> int:
     from tickmon.show import show
 
     return show(asked)
+
+
+def _replay(asked: ReplayOptions) -> int:
+    from tickmon.tui.terminal import check_terminal
+
+    check_terminal(f"'tickmon show {asked.file}' prints it")
+    from tickmon.play import replay
+
+    return replay(asked)
 
 
 def _validate(asked: ValidateOptions) -> int:

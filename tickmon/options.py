@@ -129,6 +129,14 @@ class WatchOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What ``replay`` was asked for."""
+
+    file: Path
+    screen: ScreenOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorOptions:
     """What ``doctor`` was asked for."""
 
@@ -137,7 +145,7 @@ class DoctorOptions:
     format: str
 
 
-Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions | ValidateOptions
+Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions | ReplayOptions | ValidateOptions
 """What a command line may ask for."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -10,7 +10,7 @@ from itertools import groupby
 from tickmon.analysis.aging import Levels, push
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, add, without_details
-from tickmon.analysis.trend import Trend, name_of
+from tickmon.analysis.trend import NO_TREND, Trend, extend, name_of
 
 SPAN_S = 3600.0
 """So far back."""
@@ -99,17 +99,10 @@ NO_HISTORY = History()
 
 def remember(history: History, analysis: Analysis, trend: Trend) -> History:
     """``history`` with one window more, which follows the others in time."""
-    segment = analysis.window.segment
     newest = history.levels[0][-1] if history.levels[0] else None
-    begins = segment.reason if newest is None or newest.analysis.window.segment != segment else ""
-    entry = Entry(
-        number=history.windows + 1, windows=1, begins=begins, whole=True, analysis=analysis, trend=trend
-    )
+    entry = _entry(newest, analysis, trend)
     levels = push(history.levels, entry, sizes=SIZES, at_once=_AT_ONCE, coarser=_COARSER)
-    worst, earlier = history.worst, history.earlier
-    if begins and begins not in CONTINUES:
-        worst, earlier = (), _longest((*earlier, *worst))
-    worst = _longest((*worst, *_found(entry, worst)))
+    worst, earlier = _with_worst(history, entry)
     worst, earlier = _affordable(worst, earlier)
     return History(
         levels=_within_span((_within_memory(levels[0]), *levels[1:]), entry),
@@ -117,6 +110,52 @@ def remember(history: History, analysis: Analysis, trend: Trend) -> History:
         worst=worst,
         earlier=earlier,
     )
+
+
+def all_of(analyses: Iterable[Analysis]) -> History:
+    """The history of a recording of one CPU, with every window as it was recorded, however old."""
+    history, trend = NO_HISTORY, NO_TREND
+    entries: list[Entry] = []
+    for analysis in analyses:
+        newest = entries[-1] if entries else None
+        if _starts_anew(_begins(newest, analysis)):
+            trend = NO_TREND
+        trend = extend(trend, analysis)
+        entries.append(_entry(newest, analysis, trend))
+        worst, earlier = _with_worst(history, entries[-1])
+        history = History(windows=len(entries), worst=worst, earlier=earlier)
+    return replace(history, levels=(tuple(entries), *NO_HISTORY.levels[1:]))
+
+
+def _begins(newest: Entry | None, analysis: Analysis) -> str:
+    """Why a segment begins with the window after ``newest``; empty: none does."""
+    segment = analysis.window.segment
+    return segment.reason if newest is None or newest.analysis.window.segment != segment else ""
+
+
+def _starts_anew(begins: str) -> bool:
+    """Of what came before nothing counts any more."""
+    return bool(begins) and begins not in CONTINUES
+
+
+def _entry(newest: Entry | None, analysis: Analysis, trend: Trend) -> Entry:
+    """The window after ``newest``."""
+    return Entry(
+        number=1 if newest is None else newest.number + newest.windows,
+        windows=1,
+        begins=_begins(newest, analysis),
+        whole=True,
+        analysis=analysis,
+        trend=trend,
+    )
+
+
+def _with_worst(history: History, entry: Entry) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
+    """The worst by now, and those from before the last new start."""
+    worst, earlier = history.worst, history.earlier
+    if _starts_anew(entry.begins):
+        worst, earlier = (), _longest((*earlier, *worst))
+    return _longest((*worst, *_found(entry, worst))), earlier
 
 
 def thin(entry: Entry) -> Entry:

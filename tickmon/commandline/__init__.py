@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from tickmon import __version__, options
-from tickmon.commandline import doctor, sample, show, validate, watch
+from tickmon.commandline import doctor, replay, sample, show, validate, watch
 from tickmon.commandline.grammar import Parser
 from tickmon.commandline.texts import BLIND
 from tickmon.errors import UsageError
@@ -26,6 +26,7 @@ examples:
   tickmon sample --duration 60   a minute without a screen, then a summary
   tickmon doctor --cpu 3         what helps or hurts the measurement there
   tickmon show FILE              what such a run recorded with --output
+  tickmon replay FILE            ... on the live screen
   tickmon COMMAND --help         all options of one command
 
 {BLIND}
@@ -62,6 +63,6 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"tickmon {__version__}")
     commands = whole.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for command in (watch, sample, doctor, show, validate):
+    for command in (watch, sample, doctor, show, replay, validate):
         command.add(commands)
     return whole

@@ -5,23 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
-import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
 
-from rich.console import RenderableType
-from textual._compositor import ChopsUpdate
-from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from tickmon.analysis.history import History
 from tickmon.analysis.readings import Analysis
 from tickmon.doctor.findings import Diagnosis
 from tickmon.errors import TickmonError
@@ -32,24 +23,18 @@ from tickmon.remembered import remember_theme
 from tickmon.sampling.everywhere import sample_everywhere
 from tickmon.sampling.scan import scan
 from tickmon.sampling.survey import Means, Survey, SurveyEvent
-from tickmon.tui import browsing
-from tickmon.tui.actions import ACTIONS
+from tickmon.tui.actions import ACTIONS, Action
 from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
-from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
-from tickmon.tui.lists import Palette
 from tickmon.tui.reader import Fault, News
 from tickmon.tui.screens.cpus import CpuList
-from tickmon.tui.screens.details import Details
 from tickmon.tui.screens.doctor import Doctor
-from tickmon.tui.screens.help import Help
-from tickmon.tui.screens.main import MainScreen
 from tickmon.tui.screens.overview import OVERVIEW_ACTIONS, Overview
 from tickmon.tui.screens.question import Question, about_busy
-from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.session import Session, next_cpu, next_window_s
+from tickmon.tui.shell import Shell
 from tickmon.tui.themes import THEMES
 from tickmon.tui.told import Told
 from tickmon.tui.view import Reading
@@ -60,21 +45,12 @@ _REST_S = 0.3
 """Keys that change the settings count once they have rested for so long."""
 _FEW_CPUS = 10
 """With no more CPUs than this a digit is a CPU; with more it begins a number."""
-_AGING_S = 1.0
-"""So often a picture on hold says anew how old it is."""
 _STOP_S = 3.0
 """So long is waited for a sampler to end, before its CPU is looked at or given back by Ctrl-Z."""
 
 
-class TickmonApp(App[int]):
+class TickmonApp(Shell):
     """Shows one CPU live; everything it needs of the machine comes in through the constructor."""
-
-    CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
-        Binding("ctrl+z", "suspend", "suspend", show=False, priority=True),
-    ]
 
     def __init__(
         self,
@@ -100,41 +76,31 @@ class TickmonApp(App[int]):
         the first CPU is the first. ``remember_theme`` writes a theme's name for the next start and returns
         where. ``sync``: frames are marked for terminals that know that.
         """
-        super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
-        self.animation_level = "none"
-        self.set_class(self.no_color, "-colourless")
-        self.ascii_only = ascii_only
-        self.sync = sync
-        self.fault: Exception | None = None
-        """An error of our own that ended the app."""
-        self.when_ending: Callable[[int], None] = lambda code: None
-        """Told once the app begins to end, and with which exit code; may be called from any thread."""
         self.session = Session(settings, cpus, ascii_only=ascii_only)
         self.session.opened(feed.turn, "start")
-        self._save_snapshot = save_snapshot
+        super().__init__(
+            session=self.session,
+            actions=ACTIONS,
+            save_snapshot=save_snapshot,
+            theme=theme,
+            remember_theme=remember_theme,
+            ascii_only=ascii_only,
+            sync=sync,
+        )
         self._look = look
         self._examine = examine
-        self._remember_theme = remember_theme
         self._examined: int | None = None
         self._why = why
         self._consented = set(named)
         self.feed = feed
-        self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
         self._rest: asyncio.TimerHandle | None = None
-        self._aging: asyncio.TimerHandle | None = None
-        for each in THEMES:
-            self.register_theme(each)
-        # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
-        self.set_reactive(App.theme, theme)
-        self.stylesheet.set_variables(self.get_css_variables())
 
-    def get_default_screen(self) -> MainScreen:
-        """The main screen lies beneath all others."""
-        return MainScreen()
+    def close(self, timeout_s: float) -> None:
+        """Stops what runs."""
+        self.feed.close(timeout_s)
 
     def on_mount(self) -> None:
         """Draws the first picture, with a reading if there is one by now."""
-        asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
         self.feed.listen(self._tell)
         self.draw()
         # The command line put it off: there is no garbage while everything is being loaded.
@@ -164,32 +130,6 @@ class TickmonApp(App[int]):
         elif message.turn == self.session.turn:
             self._frames.soon()
             self._examine_once(message.news)
-
-    # -- drawing --------------------------------------------------------------------------------
-
-    def draw(self) -> None:
-        """Brings the main screen up to date at once."""
-        self._frames.now()
-
-    def _show(self) -> None:
-        self.main.show(self.session.view(datetime.now(UTC)))
-        if self._aging is not None:
-            self._aging.cancel()
-        self._aging = self._after(_AGING_S, self._frames.soon) if self.session.paused else None
-
-    def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
-        # Textual's own timer never fires when the event loop is held up for longer than its time.
-        return asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
-
-    def _backlog(self) -> int:
-        return self._driver.backlog if isinstance(self._driver, TerminalDriver) else 0
-
-    @property
-    def main(self) -> MainScreen:
-        """The main screen, whatever lies on it."""
-        screen = self.screen_stack[0]
-        assert isinstance(screen, MainScreen)
-        return screen
 
     # -- choosing what is measured --------------------------------------------------------------
 
@@ -377,82 +317,6 @@ class TickmonApp(App[int]):
             self.clear_notifications()  # One of them may say why it ended.
         self.choose(self.session.settings, "reset")
 
-    def action_pause(self) -> None:
-        """Keeps what is shown, or goes on."""
-        self.session.toggle_pause()
-        self.draw()
-
-    def action_step(self, by: int) -> None:
-        """Back and forth through the windows so far, on hold."""
-        self.session.step(by)
-        self.draw()
-
-    def action_oldest(self) -> None:
-        """The oldest window that is kept."""
-        self._look_back(browsing.oldest)
-
-    def action_newest(self) -> None:
-        """The newest window, on hold."""
-        self._look_back(browsing.newest)
-
-    def action_worst(self) -> None:
-        """The worst interruption's window, then that of the next worst."""
-        held = self.session.held
-        if not self._look_back(lambda history: browsing.next_worst(held, history)):
-            self.notify("nothing has interrupted yet")
-
-    def action_show_window(self, number: int) -> None:
-        """A window that was clicked at."""
-        self._look_back(lambda history: browsing.numbered(history, number))
-
-    def action_all_worst(self) -> None:
-        """The list of the worst interruptions."""
-
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                self._look_back(lambda history: browsing.worst(history, place))
-
-        history = self.session.history
-        if history.all_worst:
-            self.push_screen(WorstList(history, in_cycles=self.session.in_cycles), chosen)
-        else:
-            self.notify("nothing has interrupted yet")
-
-    def _look_back(self, find: Callable[[History], browsing.Held | None]) -> bool:
-        found = self.session.look_back(find)
-        self.draw()
-        return found
-
-    def action_unit(self) -> None:
-        """Lengths as times or as cycles."""
-        self.session.in_cycles = not self.session.in_cycles
-        self.draw()
-
-    async def action_snapshot(self) -> None:
-        """Saves the window on show."""
-        reading = self.session.shown
-        if reading is None or reading.analysis.window.provisional:
-            self.notify("no window is complete yet: press s again in a moment", severity="warning")
-            return
-        if self.session.held is not None and not self.session.held.whole:
-            words = "this window is too old to be saved whole; the last minute and the worst (w) can be saved"
-            self.notify(words, severity="warning", timeout=10)
-            return
-        self.run_worker(self._save(reading), group="save")
-
-    async def _save(self, reading: Reading) -> None:
-        analysis = reading.analysis
-        try:
-            path = await asyncio.to_thread(self._save_snapshot, analysis.window, analysis)
-        except TickmonError as error:
-            self.notify(str(error), title="not saved", severity="error", timeout=10, markup=False)
-        else:
-            self.notify(f"{path}", title="saved", timeout=10, markup=False)
-
-    def action_warnings(self) -> None:
-        """All warnings, all sources, and what the figures rest on."""
-        self.push_screen(Details(self.session.view(datetime.now(UTC))))
-
     def action_doctor(self) -> None:
         """What of this machine helps or hurts the measurement."""
         if self._examine is None:
@@ -479,28 +343,6 @@ class TickmonApp(App[int]):
             self.session.diagnosis = found
             self._frames.soon()
 
-    def action_help(self) -> None:
-        """Keys, and what each figure means."""
-        self.push_screen(Help())
-
-    def action_theme(self) -> None:
-        """The next theme."""
-        names = [theme.name for theme in THEMES]
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
-
-    def action_remember_theme(self) -> None:
-        """Has the next start begin with this theme; nothing else is ever written unasked."""
-        try:
-            path = self._remember_theme(self.theme)
-        except TickmonError as error:
-            self.notify(str(error), severity="error", timeout=10, markup=False)
-        else:
-            self.notify(f"theme {self.theme} from the next start on: {path}", markup=False)
-
-    async def action_quit(self) -> None:
-        """Ends the app."""
-        self.exit(0)
-
     async def action_suspend(self) -> None:
         """Gives the terminal and the CPU back until the shell says fg; the open window is thrown away."""
         driver, session = self._driver, self.session
@@ -523,61 +365,6 @@ class TickmonApp(App[int]):
             self._enter()
         self.refresh(layout=True)
 
-    def action_command_palette(self) -> None:
-        """Every action by name."""
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
-
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """One notice at a time: each of several would hide more of what is shown."""
-        self.clear_notifications()
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette holds every action of the screen, and nothing else."""
-        for action in OVERVIEW_ACTIONS if isinstance(screen, Overview) else ACTIONS:
-            if action.name != "command_palette":
-                callback = partial(self.run_action, action.name, default_namespace=self)
-                yield SystemCommand(action.title, f"{action.shown}: {action.sentence}", callback)
-
-    # -- the end --------------------------------------------------------------------------------
-
-    def fail(self, error: Exception) -> None:
-        """Ends the app because of an error of its own; may be called from any thread."""
-        self.fault = self.fault or error
-        self.end(1)
-
-    def _on_loop_error(self, _loop: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
-        # Of a task that nobody waits for; asyncio would print it over whatever is on the terminal.
-        error = what.get("exception")
-        self.fail(error if isinstance(error, Exception) else RuntimeError(what["message"]))
-
-    def end(self, code: int) -> None:
-        """Ends the app; may be called from any thread and inside a signal handler."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self.exit, code)
-
-    def exit(
-        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
-    ) -> None:
-        """Ends the app; to be called on the event loop."""
-        self.when_ending(result or 0)
-        super().exit(result, return_code, message)
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        update = ExactUpdate(renderable) if isinstance(renderable, ChopsUpdate) else renderable
-        super()._display(screen, update)
-
-    def _fatal_error(self) -> None:
-        # Textual would print a traceback of a screenful.
-        self.fault = self.fault or self._exception
-        self.when_ending(1)
-        self._close_messages_no_wait()
+    def actions_on(self, screen: Screen[object]) -> Sequence[Action]:
+        """The overview has its own."""
+        return OVERVIEW_ACTIONS if isinstance(screen, Overview) else super().actions_on(screen)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import traceback
 
 from tickmon.errors import TickmonError
-from tickmon.tui.app import TickmonApp
+from tickmon.tui.shell import Shell
 from tickmon.tui.terminal import Guard
 
 _STOP_S = 0.5
 """The sampler is told to end, and ends anyway when this process does."""
 
 
-def run_screen(app: TickmonApp, *, mouse: bool = True) -> int:
+def run_screen(app: Shell, *, mouse: bool = True) -> int:
     """Runs ``app`` on this terminal and returns the exit code; call ``check_terminal()`` first.
 
     ``mouse`` may be left to the terminal.
@@ -23,7 +23,7 @@ def run_screen(app: TickmonApp, *, mouse: bool = True) -> int:
     app.when_ending = guard.expect_end
     with guard.watching():
         code = app.run(mouse=mouse)
-        app.feed.close(_STOP_S)
+        app.close(_STOP_S)
     if guard.signal is not None:
         return 128 + guard.signal
     if app.fault is not None:

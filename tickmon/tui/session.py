@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from tickmon.analysis.history import CONTINUES, NO_HISTORY, History
@@ -170,7 +169,7 @@ class Session:
         axis = self._axis if shown is None else axis_for(shown, self._axis)
         if held is None:
             self._axis = axis
-        settings = self.settings if held is None else _settings_of(held.reading, self.settings)
+        settings = self.settings if held is None else settings_of(held.reading, trace=self.settings.trace)
         return View(
             settings=settings,
             cpu_words=self.cpus.describe(settings.cpu),
@@ -205,15 +204,15 @@ def remark(held: Held, *, in_cycles: bool) -> tuple[str, str] | None:
     return f"worst {rank + 1} of {of}{when}: {length}", f"at {clock_text(found.at)} {found.name}"
 
 
-def _settings_of(reading: Reading, settings: Settings) -> Settings:
+def settings_of(reading: Reading, *, trace: bool = False) -> Settings:
     """What ``reading`` was taken with, as far as it is shown."""
     segment = reading.analysis.window.segment
-    return replace(
-        settings,
+    return Settings(
         cpu=segment.cpu,
         method=segment.method,
         window_s=segment.window_s,
-        loop_size=segment.loop_size or settings.loop_size,
+        loop_size=segment.loop_size or 0,
+        trace=trace,
     )
 
 

@@ -37,19 +37,15 @@ _RESTORE = (
 )
 
 
-def check_terminal() -> None:
-    """TickmonError when the screen cannot be drawn here."""
+def check_terminal(instead: str = "'tickmon sample' measures without a screen") -> None:
+    """TickmonError when the screen cannot be drawn here; it says what can be done ``instead``."""
     for stream, name in ((sys.__stdin__, "input"), (sys.__stdout__, "output"), (sys.__stderr__, "error")):
         if stream is None or stream.closed or not stream.isatty():
-            raise TickmonError(
-                f"the live screen needs a terminal, but standard {name} is none: "
-                "'tickmon sample' measures without a screen"
-            )
+            raise TickmonError(f"the live screen needs a terminal, but standard {name} is none: {instead}")
     term = os.environ.get("TERM", "")
     if term in ("", "dumb", "unknown"):
         raise TickmonError(
-            f"the live screen cannot be drawn on a terminal of type {term or 'unknown'!r} (TERM): "
-            "'tickmon sample' measures without a screen"
+            f"the live screen cannot be drawn on a terminal of type {term or 'unknown'!r} (TERM): {instead}"
         )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from tickmon.analysis.history import NO_HISTORY, Entry, History
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.trend import Trend
+from tickmon.tui.actions import ACTIONS, Action
 from tickmon.tui.plots import Axis
 from tickmon.windows import OpenGap, Settings
 
@@ -38,10 +39,25 @@ class Reading:
         return max(self.analysis.window.watched_cycles, 1) / self.analysis.tsc_hz
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What is said of a recording while it is played back."""
+
+    host: str
+    """Where it was taken."""
+    times: float
+    """So many of its seconds pass in one."""
+    at: int
+    """The window on show, from 1."""
+    windows: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View:
     """What the parts of the main screen are drawn from."""
 
+    actions: tuple[Action, ...] = ACTIONS
+    """Those that there are."""
     settings: Settings
     """As chosen by now; the reading on show is always of these."""
     cpu_words: str = ""
@@ -62,6 +78,8 @@ class View:
     """What is going on while there is no reading."""
     paused_age_s: float | None = None
     """None: live. Else how old the frozen reading is."""
+    replayed: Replayed | None = None
+    """None: it is no replay."""
     open_gap: OpenGap | None = None
     """The CPU has not run the sampler for so long, and does not now."""
     ended: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +12,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tickmon.tui.actions import ACTIONS
+from tickmon.tui.actions import Action
 
 _FIGURES = (
     (
@@ -59,13 +60,14 @@ _FIGURES = (
 _PAIRS = {
     "go(-1)": ("← → or [ ]", "previous, next CPU"),
     "cpus": ("c o", "list of CPUs, what each is and does; overview: all are measured"),
+    "speed(-1)": ("< >", "slower, faster"),
     "step(-1)": (", .", "one window back, on; pauses (so does a click on a time line)"),
-    "oldest": ("Home End", "oldest, newest window of the last hour"),
+    "oldest": ("Home End", "oldest, newest window that is kept"),
     "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
     "theme": ("t T", "next theme: dark, light, colour-blind safe; T: remember it"),
 }
-_SECONDS = ("go(1)", "overview", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
+_SECONDS = ("go(1)", "overview", "speed(1)", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
 """Two actions that share a line."""
 
 _BLIND = (
@@ -87,8 +89,9 @@ class Help(Screen[None]):
         ),
     ]
 
-    def __init__(self) -> None:
+    def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__()
+        self._actions = actions
         self._page = 0
 
     def compose(self) -> ComposeResult:
@@ -114,18 +117,21 @@ class Help(Screen[None]):
     def _show(self) -> None:
         title = (" Help, page 1 of 2: keys", " Help, page 2 of 2: figures")[self._page]
         self.query_one("#list-title", Static).update(title)
-        self.query_one("#help-text", Static).update(keys_page() if self._page == 0 else figures_page())
+        self.query_one("#help-text", Static).update(
+            keys_page(self._actions) if self._page == 0 else figures_page()
+        )
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
 
-def keys_page() -> Content:
+def keys_page(actions: Sequence[Action]) -> Content:
     """A line for each action."""
     lines = [
         _PAIRS.get(action.name, (action.shown, action.sentence))
-        for action in ACTIONS
+        for action in actions
         if action.name not in _SECONDS
     ]
-    lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
+    if any(action.name == "cpus" for action in actions):
+        lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
         ("Esc", "back to the main screen; ctrl+c quits from everywhere"),
         ("mouse", "the words of the bottom line can be clicked; never needed"),

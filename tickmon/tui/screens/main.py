@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -9,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.screen import Screen
 
-from tickmon.tui.actions import ACTIONS
+from tickmon.tui.actions import ACTIONS, Action
 from tickmon.tui.rows import Row, row
 from tickmon.tui.view import View
 from tickmon.tui.widgets.figures import draw_figures
@@ -29,11 +30,16 @@ WIDE = 150
 """From here on the sources stand beside the histogram."""
 
 
+def bindings_of(actions: Sequence[Action]) -> list[BindingType]:
+    """The keys of some actions."""
+    return [Binding(action.keys, f"app.{action.name}", action.sentence, show=False) for action in actions]
+
+
 class MainScreen(Screen[None]):
     """Lays out the parts; has nothing that takes the focus, so that every key is an action."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(action.keys, f"app.{action.name}", action.sentence, show=False) for action in ACTIONS),
+        *bindings_of(ACTIONS),
         *(Binding(str(digit), f"app.digit({digit})", f"CPU {digit}", show=False) for digit in range(10)),
     ]
     # Textual declares these two as instance variables.

@@ -32,7 +32,7 @@ def _beside(view: View) -> tuple[Row, Row, Row]:
     else:
         going_on = (
             Piece("space", "key", "app.pause"),
-            Piece(": live; sampling goes on", "label", "app.pause"),
+            Piece(_going_on(view), "label", "app.pause"),
         )
     return *_why(view), going_on
 
@@ -49,3 +49,10 @@ def _why(view: View) -> tuple[Row, Row]:
         if warnings
         else (),
     )
+
+
+def _going_on(view: View) -> str:
+    if view.replayed is None:
+        return ": live; sampling goes on"
+    again = " anew" if view.replayed.at == view.replayed.windows else " on"
+    return f": plays{again}, ×{view.replayed.times:g}"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickmon.tui.actions import ACTIONS
 from tickmon.tui.rows import Piece, Row, width_of
 from tickmon.tui.view import View
 
-_PAIRS = (("go(1)", "←→", "CPU", 1), ("step(-1)", ", .", "step", 5), ("window(1)", "+ -", "window", 2))
+_PAIRS = (
+    ("go(1)", "←→", "CPU", 1),
+    ("speed(-1)", "< >", "speed", 1),
+    ("step(-1)", ", .", "step", 5),
+    ("window(1)", "+ -", "window", 2),
+)
 """Two actions that share a place in the line."""
 _ON_HOLD = {"step(-1)": 1, "worst": 1, "cpus": 4, "window(1)": 4}
 """Other ranks while the picture is on hold."""
@@ -18,7 +22,7 @@ def draw_keys(view: View, width: int, _height: int) -> list[Row]:
     """One row."""
     paused = view.paused_age_s is not None
     entries = []
-    for action in ACTIONS:
+    for action in view.actions:
         rank = _ON_HOLD.get(action.name) if paused else None
         pair = next((pair for pair in _PAIRS if pair[0] == action.name), None)
         if pair:

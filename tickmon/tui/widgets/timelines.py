@@ -63,11 +63,11 @@ class _Visible:
 
 
 def _visible(view: View, columns: int) -> _Visible:
-    """The newest windows, or those from the cursor on where that stands further back."""
+    """The newest windows or, where the cursor stands further back, those of the page that it is on."""
     entries = view.history.entries
     last = len(entries)
     if view.cursor is not None:
-        last = min(last, entries.index(view.cursor) + columns - 1)
+        last -= (last - 1 - entries.index(view.cursor)) // (columns - 1) * (columns - 1)
     shown = view.history.windows - (len(entries) - last)
     recent = entries[max(last - (columns - 1), 0) : last]
     return _Visible(

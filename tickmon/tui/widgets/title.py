@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tickmon.tui.rows import Ink, Row, row, spread_apart, width_of
-from tickmon.tui.view import View
+from tickmon.tui.view import Replayed, View
 from tickmon.tui.words import age_text, clock_text, window_text
 
 
@@ -24,6 +24,9 @@ def _texts(view: View) -> Iterator[str]:
     window = window_text(settings.window_s)
     words = view.cpu_words.split(" · ") if view.cpu_words else []
     cpu = f"CPU {settings.cpu}"
+    if view.replayed is not None and view.reading is not None:
+        cpu = f"REPLAY of {view.replayed.host} · {cpu}"
+        words = [f"{view.reading.ended_at.astimezone():%Y-%m-%d}"]
     trace = _trace_words(view)
     long = (f"{settings.method} method", f"{window} window", *trace)
     yield " · ".join((f" tickmon  {cpu}", *words, *long))
@@ -47,9 +50,18 @@ def _state(view: View) -> Row:
     if reading is None:
         return row((" STARTING ", "bar"))
     at = clock_text(reading.ended_at)
+    if view.replayed is not None:
+        return _replay_state(view.replayed, at, playing=view.paused_age_s is None)
     if view.paused_age_s is not None:
         return row((f" PAUSED {at} · {age_text(view.paused_age_s)} ago ", "paused"))
     window = reading.analysis.window
     if window.provisional:
         return row((f" LIVE {reading.length_s:.1f} of {window_text(window.segment.window_s)} ", "live"))
     return row((f" LIVE {at} ", "live"))
+
+
+def _replay_state(replayed: Replayed, at: str, *, playing: bool) -> Row:
+    place = f"{at} · {replayed.at} of {replayed.windows}"
+    if playing:
+        return row((f" ×{replayed.times:g} {place} ", "live"))
+    return row((f" PAUSED {place} ", "paused"))

@@ -1,0 +1,316 @@
+"""What the live screen and a replay have in common as apps: drawing, looking back, pages, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from rich.console import RenderableType
+from textual._compositor import ChopsUpdate
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from tickmon.analysis.history import History
+from tickmon.analysis.readings import Analysis
+from tickmon.errors import TickmonError
+from tickmon.tui import browsing
+from tickmon.tui.actions import Action
+from tickmon.tui.browsing import Held
+from tickmon.tui.driver import TerminalDriver
+from tickmon.tui.exact import ExactUpdate
+from tickmon.tui.frames import Frames
+from tickmon.tui.lists import Palette
+from tickmon.tui.screens.details import Details
+from tickmon.tui.screens.help import Help
+from tickmon.tui.screens.main import MainScreen
+from tickmon.tui.screens.worst import WorstList
+from tickmon.tui.themes import THEMES
+from tickmon.tui.view import Reading, View
+from tickmon.windows import Window
+
+_AGING_S = 1.0
+"""So often a picture on hold says anew how old it is."""
+
+
+class Shown(Protocol):
+    """The state behind the screen, as far as both ask for it: ``Session`` and ``Playback`` are two."""
+
+    in_cycles: bool
+
+    @property
+    def shown(self) -> Reading | None:
+        """What is on show."""
+
+    @property
+    def held(self) -> Held | None:
+        """The same while the picture is on hold."""
+
+    @property
+    def history(self) -> History:
+        """What can be looked back at."""
+
+    def toggle_pause(self) -> None:
+        """Keeps what is shown, or goes on."""
+
+    def step(self, by: int) -> None:
+        """So many windows on or back, on hold."""
+
+    def look_back(self, find: Callable[[History], Held | None]) -> bool:
+        """Holds what ``find`` finds in the history; False when that is nothing."""
+
+    def view(self, now: datetime) -> View:
+        """What is to be seen at ``now`` (UTC)."""
+
+
+class Shell(App[int]):
+    """Draws what a session says, and has the actions that need no more than that."""
+
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend", "suspend", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        *,
+        session: Shown,
+        actions: Sequence[Action],
+        save_snapshot: Callable[[Window, Analysis], Path],
+        theme: str,
+        remember_theme: Callable[[str], Path],
+        ascii_only: bool,
+        sync: bool,
+    ) -> None:
+        """``actions`` are those that there are; ``save_snapshot`` writes a window and returns where, or says
+        by TickmonError why not. ``remember_theme`` writes a theme's name for the next start and returns
+        where. ``sync``: frames are marked for terminals that know that.
+        """
+        super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.animation_level = "none"
+        self.set_class(self.no_color, "-colourless")
+        self.ascii_only = ascii_only
+        self.sync = sync
+        self.actions = tuple(actions)
+        self.fault: Exception | None = None
+        """An error of our own that ended the app."""
+        self.when_ending: Callable[[int], None] = lambda code: None
+        """Told once the app begins to end, and with which exit code; may be called from any thread."""
+        self._seen = session
+        self._save_snapshot = save_snapshot
+        self._remember_theme = remember_theme
+        self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
+        self._aging: asyncio.TimerHandle | None = None
+        for each in THEMES:
+            self.register_theme(each)
+        # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
+        self.set_reactive(App.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def on_load(self) -> None:
+        """Has no error pass unseen from now on."""
+        asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
+
+    def _on_loop_error(self, _loop: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
+        # Of a task that nobody waits for; asyncio would print it over whatever is on the terminal.
+        error = what.get("exception")
+        self.fail(error if isinstance(error, Exception) else RuntimeError(what["message"]))
+
+    def close(self, timeout_s: float) -> None:
+        """Ends what runs beside the screen, once that has ended, but waits no longer than ``timeout_s``."""
+
+    def get_default_screen(self) -> MainScreen:
+        """The main screen lies beneath all others."""
+        return MainScreen()
+
+    def draw(self) -> None:
+        """Brings the main screen up to date at once."""
+        self._frames.now()
+
+    def _show(self) -> None:
+        self.main.show(self._seen.view(datetime.now(UTC)))
+        if self._aging is not None:
+            self._aging.cancel()
+        self._aging = self._after(_AGING_S, self._frames.soon) if self._seen.held is not None else None
+
+    def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+        # Textual's own timer never fires when the event loop is held up for longer than its time.
+        return asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
+
+    def _backlog(self) -> int:
+        return self._driver.backlog if isinstance(self._driver, TerminalDriver) else 0
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen, whatever lies on it."""
+        screen = self.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    # -- looking back ---------------------------------------------------------------------------
+
+    def action_step(self, by: int) -> None:
+        """Back and forth through the windows so far, on hold."""
+        self._seen.step(by)
+        self.draw()
+
+    def action_oldest(self) -> None:
+        """The oldest window that is kept."""
+        self._look_back(browsing.oldest)
+
+    def action_newest(self) -> None:
+        """The newest window, on hold."""
+        self._look_back(browsing.newest)
+
+    def action_worst(self) -> None:
+        """The worst interruption's window, then that of the next worst."""
+        held = self._seen.held
+        if not self._look_back(lambda history: browsing.next_worst(held, history)):
+            self.notify("nothing has interrupted yet")
+
+    def action_show_window(self, number: int) -> None:
+        """A window that was clicked at."""
+        self._look_back(lambda history: browsing.numbered(history, number))
+
+    def action_all_worst(self) -> None:
+        """The list of the worst interruptions."""
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self._look_back(lambda history: browsing.worst(history, place))
+
+        history = self._seen.history
+        if history.all_worst:
+            self.push_screen(WorstList(history, in_cycles=self._seen.in_cycles), chosen)
+        else:
+            self.notify("nothing has interrupted yet")
+
+    def _look_back(self, find: Callable[[History], browsing.Held | None]) -> bool:
+        found = self._seen.look_back(find)
+        self.draw()
+        return found
+
+    def action_pause(self) -> None:
+        """Keeps what is shown, or goes on."""
+        self._seen.toggle_pause()
+        self.draw()
+
+    # -- actions --------------------------------------------------------------------------------
+
+    def action_unit(self) -> None:
+        """Lengths as times or as cycles."""
+        self._seen.in_cycles = not self._seen.in_cycles
+        self.draw()
+
+    async def action_snapshot(self) -> None:
+        """Saves the window on show."""
+        reading = self._seen.shown
+        if reading is None or reading.analysis.window.provisional:
+            self.notify("no window is complete yet: press s again in a moment", severity="warning")
+            return
+        if self._seen.held is not None and not self._seen.held.whole:
+            words = "this window is too old to be saved whole; the last minute and the worst (w) can be saved"
+            self.notify(words, severity="warning", timeout=10)
+            return
+        self.run_worker(self._save(reading), group="save")
+
+    async def _save(self, reading: Reading) -> None:
+        analysis = reading.analysis
+        try:
+            path = await asyncio.to_thread(self._save_snapshot, analysis.window, analysis)
+        except TickmonError as error:
+            self.notify(str(error), title="not saved", severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"{path}", title="saved", timeout=10, markup=False)
+
+    def action_warnings(self) -> None:
+        """All warnings, all sources, and what the figures rest on."""
+        self.push_screen(Details(self._seen.view(datetime.now(UTC))))
+
+    def action_help(self) -> None:
+        """Keys, and what each figure means."""
+        self.push_screen(Help(self.actions))
+
+    def action_theme(self) -> None:
+        """The next theme."""
+        names = [theme.name for theme in THEMES]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def action_remember_theme(self) -> None:
+        """Has the next start begin with this theme; nothing else is ever written unasked."""
+        try:
+            path = self._remember_theme(self.theme)
+        except TickmonError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"theme {self.theme} from the next start on: {path}", markup=False)
+
+    async def action_quit(self) -> None:
+        """Ends the app."""
+        self.exit(0)
+
+    def action_command_palette(self) -> None:
+        """Every action by name."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """One notice at a time: each of several would hide more of what is shown."""
+        self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def actions_on(self, screen: Screen[object]) -> Sequence[Action]:
+        """What can be done while ``screen`` is on top."""
+        return self.actions
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette holds every action of the screen, and nothing else."""
+        for action in self.actions_on(screen):
+            if action.name != "command_palette":
+                callback = partial(self.run_action, action.name, default_namespace=self)
+                yield SystemCommand(action.title, f"{action.shown}: {action.sentence}", callback)
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def fail(self, error: Exception) -> None:
+        """Ends the app because of an error of its own; may be called from any thread."""
+        self.fault = self.fault or error
+        self.end(1)
+
+    def end(self, code: int) -> None:
+        """Ends the app; may be called from any thread and inside a signal handler."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.exit, code)
+
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Ends the app; to be called on the event loop."""
+        self.when_ending(result or 0)
+        super().exit(result, return_code, message)
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        update = ExactUpdate(renderable) if isinstance(renderable, ChopsUpdate) else renderable
+        super()._display(screen, update)
+
+    def _fatal_error(self) -> None:
+        # Textual would print a traceback of a screenful.
+        self.fault = self.fault or self._exception
+        self.when_ending(1)
+        self._close_messages_no_wait()
