@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from tickmon.commandline import parse
 from tickmon.errors import TickmonError
 from tickmon.options import (
+    CompareOptions,
     DoctorOptions,
     ReplayOptions,
     SampleOptions,
@@ -69,6 +70,8 @@ def _run(argv: Sequence[str]) -> int:
             return _show(asked)
         case ReplayOptions():
             return _replay(asked)
+        case CompareOptions():
+            return _compare(asked)
         case ValidateOptions():
             return _validate(asked)
         case WatchOptions():
@@ -116,6 +119,12 @@ def _validate(asked: ValidateOptions) -> int:
     from tickmon.validate.command import validate
 
     return validate(asked, ready)
+
+
+def _compare(asked: CompareOptions) -> int:
+    from tickmon.compare.command import compare_files
+
+    return compare_files(asked)
 
 
 def _watch(asked: WatchOptions) -> int:

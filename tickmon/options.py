@@ -13,6 +13,7 @@ from tickmon.units import parse_duration_s
 
 FORMATS = ("text", "json", "jsonl", "csv", "seed")
 DOCTOR_FORMATS = ("text", "json")
+COMPARE_FORMATS = ("text", "json")
 METHODS = ("gap", "loop")
 TRACES = ("auto", "on", "off")
 """auto is off: tracing is never without cost, so it is only done when asked for."""
@@ -100,6 +101,16 @@ class ShowOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """What ``compare`` was asked for."""
+
+    before: Path
+    """``-``: standard input, for one of them."""
+    after: Path
+    format: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidateOptions:
     """What ``validate`` was asked for."""
 
@@ -145,7 +156,15 @@ class DoctorOptions:
     format: str
 
 
-Options = WatchOptions | SampleOptions | DoctorOptions | ShowOptions | ReplayOptions | ValidateOptions
+Options = (
+    WatchOptions
+    | SampleOptions
+    | DoctorOptions
+    | ShowOptions
+    | ReplayOptions
+    | ValidateOptions
+    | CompareOptions
+)
 """What a command line may ask for."""
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from tickmon import __version__, options
-from tickmon.commandline import doctor, replay, sample, show, validate, watch
+from tickmon.commandline import compare, doctor, replay, sample, show, validate, watch
 from tickmon.commandline.grammar import Parser
 from tickmon.commandline.texts import BLIND
 from tickmon.errors import UsageError
@@ -27,13 +27,14 @@ examples:
   tickmon doctor --cpu 3         what helps or hurts the measurement there
   tickmon show FILE              what such a run recorded with --output
   tickmon replay FILE            ... on the live screen
+  tickmon compare A B            what changed between two of them
   tickmon COMMAND --help         all options of one command
 
 {BLIND}
 
 exit codes:
-  0 fine, 1 could not measure, 2 wrong usage, 3 not valid (validate),
-  128+n ended by signal n"""
+  0 fine, 1 could not measure, 2 wrong usage, 3 a limit was crossed or the
+  reading is not valid (validate), 128+n ended by signal n"""
 
 
 def parse(argv: Sequence[str]) -> options.Options:
@@ -63,6 +64,6 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"tickmon {__version__}")
     commands = whole.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for command in (watch, sample, doctor, show, replay, validate):
+    for command in (watch, sample, doctor, show, replay, compare, validate):
         command.add(commands)
     return whole

@@ -33,7 +33,7 @@ def runs(path: Path) -> Iterator[RecordedRun]:
     A file is gone through once without looking at its windows. Only when a run has no summary, because it
     was killed or goes on, that is done again with them; a pipe has no second time.
     """
-    if not _can_be_read_twice(path):
+    if not can_be_read_twice(path):
         yield from _runs(read(path, events=False))
         return
     first = list(_runs(read(path, windows=False)))
@@ -43,7 +43,8 @@ def runs(path: Path) -> Iterator[RecordedRun]:
         yield from _runs(read(path, events=False))
 
 
-def _can_be_read_twice(path: Path) -> bool:
+def can_be_read_twice(path: Path) -> bool:
+    """Whether it is a file that will still be there afterwards, and no pipe."""
     try:
         return path != STDIN and stat.S_ISREG(path.stat().st_mode)
     except OSError:

@@ -1,0 +1,1 @@
+"""``tickmon compare``: two recordings or snapshots side by side."""
