@@ -10,11 +10,12 @@ import os
 import re
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import resvg_py
 
-from tests.desk import desk
+from tests.desk import Desk, desk
 from tests.scripted import examine_scripted, scripted_cpus
 from tickmon.windows import Method, Settings
 
@@ -44,6 +45,7 @@ PICTURES = (
     Picture(name="colour-blind-safe-120x40", size=(120, 40), theme="safe"),
     Picture(name="loop-method-80x24", size=(80, 24), windows=8, method=Method.LOOP),
     Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
+    Picture(name="paused-80x24", size=(80, 24), keys=("w", "w")),
     Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),
     Picture(name="help-80x24", size=(80, 24), keys=("question_mark", "question_mark")),
 )
@@ -55,6 +57,7 @@ async def take(picture: Picture) -> None:
     async with desk(size=picture.size, cpus=CPUS, settings=settings, examine=examine_scripted) as at:
         at.app.theme = picture.theme
         await at.windows(picture.windows)
+        _stop_clock(at)
         await at.press(*picture.keys)
         if "c" in picture.keys:
             await at.until(lambda: len(at.looked) >= 7)
@@ -64,6 +67,14 @@ async def take(picture: Picture) -> None:
     (FOLDER / f"{picture.name}.svg").write_text(svg)
     png = resvg_py.svg_to_bytes(svg_string=svg, font_dirs=[FONTS], width=picture.size[0] * 14)
     (FOLDER / f"{picture.name}.png").write_bytes(bytes(png))
+
+
+def _stop_clock(at: Desk) -> None:
+    """Has a picture on hold be as old each time it is made."""
+    shown, view = at.app.session.shown, at.app.session.view
+    if shown is not None:
+        now = shown.ended_at + timedelta(seconds=12)
+        at.app.session.view = lambda _now: view(now)  # type: ignore[method-assign, assignment]
 
 
 def main() -> None:
