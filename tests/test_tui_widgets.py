@@ -13,7 +13,7 @@ from tests.making import Life, make_trace
 from tests.scripted import LIFE, scripted_cpus, scripted_segment, scripted_windows
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.history import NO_HISTORY, remember
-from tickmon.analysis.readings import Analysis, Check
+from tickmon.analysis.readings import Analysis, Check, Source
 from tickmon.analysis.spread import spread_of
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.sampling.endings import end_message
@@ -22,7 +22,7 @@ from tickmon.tui.screens.details import details_text
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.figures import draw_figures
-from tickmon.tui.widgets.histogram import draw_histogram
+from tickmon.tui.widgets.histogram import draw_histogram, strip_of
 from tickmon.tui.widgets.keys import draw_keys
 from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.sources import draw_sources
@@ -93,6 +93,18 @@ def test_the_cost_of_a_tick_has_a_median_only_when_some_were_seen(ticks: int, me
     assert ("– median" in cost) != median
     assert "11.0 µs worst" in cost
     assert (f"{ticks} tick" in note, "too few for a median" in note) == (True, not median)
+
+
+def test_what_is_unexplained_is_no_train_though_a_tick_fell_into_it() -> None:
+    def source(name: str, *parts: str) -> Source:
+        spread = spread_of(np.array([500]))
+        return Source(
+            name=name, kind="unknown", basis="phase", parts=parts, spread=spread, overhead_cycles=460
+        )
+
+    assert strip_of(source("unexplained")) == "rest"
+    assert strip_of(source("unexplained", "kernel tick 250 Hz", "train 100 Hz")) == "rest"
+    assert strip_of(source("train 100 Hz", "train 100 Hz", "kernel tick 250 Hz")) == "train"
 
 
 def test_each_strip_prints_its_own_scale() -> None:

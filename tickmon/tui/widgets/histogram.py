@@ -107,10 +107,8 @@ def strip_of(source: Source) -> Ink:
     """In which strip a source's interruptions are: ``tick``, ``train`` or ``rest``."""
     if source.kind == "tick":
         return "tick"
-    # What keeps time with a train has that train among its parts; what is unexplained has none.
-    keeps_time = source.kind == "host" or (
-        source.kind == "unknown" and source.basis == "phase" and source.parts
-    )
+    # A train is among its own parts. What is unexplained may have others': a tick fell into it.
+    keeps_time = source.kind == "host" or (source.kind == "unknown" and source.name in source.parts)
     return "train" if keeps_time else "rest"
 
 
