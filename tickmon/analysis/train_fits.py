@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tickmon.analysis.memory import FLOORS_NS, Memory
+from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
 from tickmon.analysis.periodogram import periodogram, strongest_comb_hz
 from tickmon.analysis.proof import convincing, steady
 from tickmon.analysis.timetable import Timetable, fill
@@ -26,6 +26,9 @@ _TRIES_EACH = 2
 
 _REFIT_NS = 0.5e9
 """Shorter windows wait until so much is new."""
+
+_REFIT_OLD_NS = 2e9
+"""A train that has been there for long is known well enough to be drawn to what is new less often."""
 
 _NEWEST_NS = 0.3e9
 _UNSEEN_NS = 3e9
@@ -47,7 +50,8 @@ class Fit:
 
 def followed(memory: Memory, fit: Fit) -> Fit | None:
     """``fit`` drawn to what is remembered; None when the train is no longer there."""
-    if memory.end_ns - fit.until_ns < _REFIT_NS:
+    old = memory.end_ns - fit.since_ns > SPAN_NS
+    if memory.end_ns - fit.until_ns < (_REFIT_OLD_NS if old else _REFIT_NS):
         return fit
     since_ns = max(fit.since_ns, memory.since_ns[fit.level])
     newest_ns = max(since_ns, memory.end_ns - max(_NEWEST_NS, ENOUGH_SLOTS * fit.times.period_ns))

@@ -23,6 +23,9 @@ from tickmon.analysis.trainfit import fitted, strongest_phase
 _SHORT_NS = SPAN_NS / 8
 """A look at the newest part finds what has just begun; one at everything, what is slow or weak."""
 
+_LONG_NS = SPAN_NS / 2
+"""A train that begins late is found after so long at the latest, if the newest part shows it."""
+
 _MOST_FITS = 16
 
 
@@ -54,6 +57,8 @@ class TrainState:
     searched_short_ns: float = -math.inf
     searched_ns: float = -math.inf
     """When the newest part and when everything was last searched."""
+    patience_ns: float = _SHORT_NS
+    """The newest part is searched again after so long."""
 
 
 def follow_trains(
@@ -115,11 +120,15 @@ def _searched(state: TrainState, memory: Memory) -> TrainState:
     """``state`` with trains that were not known yet, where it is time to look."""
     end_ns, begin_ns = memory.end_ns, memory.since_ns[-1]
     length_ns = end_ns - begin_ns
-    if end_ns - state.searched_short_ns >= min(_SHORT_NS, length_ns / 2):
+    if end_ns - state.searched_short_ns >= min(state.patience_ns, length_ns / 2):
         new = search(memory, state.fits, max(begin_ns, end_ns - _SHORT_NS))
-        state = replace(state, fits=state.fits + new, searched_short_ns=end_ns)
+        # Where nothing new has begun for long, a search that costs more than all else may wait for its turn.
+        settled = not new and length_ns >= SPAN_NS
+        patience_ns = min(2 * state.patience_ns, _LONG_NS) if settled else _SHORT_NS
+        state = replace(state, fits=state.fits + new, searched_short_ns=end_ns, patience_ns=patience_ns)
     # Often while there is more to look at every time, later everything once.
-    patience_ns = length_ns / 2 if length_ns < SPAN_NS else SPAN_NS
+    # Eight times as much takes eight times as long.
+    patience_ns = length_ns / 2 if length_ns < SPAN_NS else SPAN_NS / _SHORT_NS * state.patience_ns
     if length_ns > _SHORT_NS and end_ns - state.searched_ns >= patience_ns:
         new = search(memory, state.fits, begin_ns)
         state = replace(state, fits=state.fits + new, searched_ns=end_ns)
