@@ -45,20 +45,22 @@ class Difference:
     """How probable a difference as large as this is when nothing has changed."""
 
 
-def are_independent(series: Sequence[NDArray[np.float64]], *, errors: float = 1.0) -> bool:
-    """Whether neighbours in each of ``series`` (shape ``(n,)`` each) are no more alike than others.
+def correlation(series: Sequence[NDArray[np.float64]]) -> float:
+    """How much neighbours in each of ``series`` (shape ``(n,)`` each) are alike, -1 to 1; 0 where all are.
 
-    By their correlation, which may reach so many of its standard ``errors``, 1/sqrt(n) each (Bartlett 1946).
-    A drift is a dependence too.
+    Its standard error is 1/sqrt(n) where they are not (Bartlett 1946). A drift makes neighbours alike too.
     """
     products = squares = 0.0
     for values in series:
         off = values - values.mean()
         products += float(off[1:] @ off[:-1])
         squares += float(off @ off)
-    if squares <= 0.0:
-        return True
-    return products / squares <= errors / math.sqrt(sum(map(len, series)))
+    return products / squares if squares > 0 else 0.0
+
+
+def are_independent(series: Sequence[NDArray[np.float64]], *, errors: float = 1.0) -> bool:
+    """Whether the correlation of neighbours stays within so many of its standard ``errors``."""
+    return correlation(series) <= errors / math.sqrt(sum(map(len, series)))
 
 
 def difference(
@@ -70,15 +72,18 @@ def difference(
 ) -> Difference | None:
     """How ``after`` differs from ``before``; None when either has fewer than ``BLOCKS_LEAST`` values.
 
-    The values (shape ``(n,)`` and ``(m,)``) are in equal steps of time and independent. Each is known to
-    ``resolution`` (above 0) and no better, and no smaller difference is one. ``known`` keeps the divisions
-    that were drawn, by the numbers of values: a dict that several calls share.
+    The values (shape ``(n,)`` and ``(m,)``) are in equal steps of time and as good as independent. Each is
+    known to ``resolution`` (above 0) and no better, and no smaller difference is one. ``known`` keeps the
+    divisions that were drawn, by the numbers of values: a dict that several calls share.
     """
     if min(len(before), len(after)) < BLOCKS_LEAST:
         return None
     rounding = resolution**2 / 12
+    # What is left of it makes each mean less certain (of an AR(1) series: Bartlett 1935).
+    alike = min(max(correlation((before, after)), 0.0), 0.9)
     off = float(after.mean() - before.mean())
     error = math.sqrt(_variance(before, rounding) + _variance(after, rounding))
+    error *= math.sqrt((1 + alike) / (1 - alike))
     tested = _spaced(before), _spaced(after)
     size = len(tested[0]), len(tested[1])
     if size not in known:
