@@ -13,12 +13,14 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from tests.readings import HEADER
 from tests.scripted import TRADED, ScriptedSource, look_idle, scripted_cpus, scripted_windows
 from tickmon.analysis.readings import Analysis
 from tickmon.doctor.findings import Diagnosis
 from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
+from tickmon.recorder import Recorder
 from tickmon.tui.app import TickmonApp
 from tickmon.tui.feed import Feed
 from tickmon.tui.widgets.panel import Panel
@@ -125,6 +127,7 @@ async def desk(
     disturbance: str | None = None,
     source_of: Callable[..., WindowSource] | None = None,
     examine: Callable[[int], Diagnosis] | None = None,
+    recordings: Path | None = None,
 ) -> AsyncIterator[Desk]:
     sources: list[ScriptedSource] = []
     saved: list[Window] = []
@@ -160,7 +163,8 @@ async def desk(
         return look_idle(asked, traded, offline)
 
     first = settings or Settings(cpu=3)
-    feed = Feed(open_source=source_of or open_source, keep_away=keep_away)
+    recorder = None if recordings is None else Recorder(HEADER, recordings)
+    feed = Feed(open_source=source_of or open_source, keep_away=keep_away, recorder=recorder)
     feed.switch(first, "start")
     app = TickmonApp(
         settings=first,

@@ -250,7 +250,7 @@ def test_80_columns_hold_the_keys_that_are_needed() -> None:
 
 
 def test_a_wide_key_line_holds_them_all() -> None:
-    (line,) = lines(draw_keys, view_of(), width=160)
+    (line,) = lines(draw_keys, view_of(), width=170)
     for words in ("u unit", "m method", "k trace", "r restart", "d doctor", "t theme"):
         assert words in line
 

@@ -6,13 +6,15 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.command import children, spare_cpu
-from tests.pseudo_terminal import PseudoTerminal
+from tests.pseudo_terminal import WAIT_S, PseudoTerminal
+from tickmon.loading.runs import runs
 from tickmon.machine.cpus import read_cpus
 
 
@@ -126,3 +128,56 @@ def test_screen_fits_its_terminal(cpu: int, tmp_path: Path, columns: int, rows: 
         assert "q quit" in shown.splitlines()[-1]
         terminal.send("q")
         assert terminal.wait_for_exit() == 0
+
+
+def start_recording(terminal: PseudoTerminal, folder: Path) -> Path:
+    """Waits until two windows or so are in the file that R made."""
+    terminal.send("R")
+    terminal.wait_for(lambda shown: re.search(r"REC [\d.]+ kB", shown) is not None)
+    (path,) = folder.glob("*.jsonl.gz")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (lambda terminal: terminal.send("q"), 0),
+        (lambda terminal: os.kill(terminal.process.pid, signal.SIGTERM), 128 + signal.SIGTERM),
+        (lambda terminal: terminal.hang_up(), 128 + signal.SIGHUP),
+    ],
+    ids=["q", "SIGTERM", "closed terminal"],
+)
+def test_recording_ends_orderly_with_the_screen(
+    watching: PseudoTerminal, tmp_path: Path, end: Callable[[PseudoTerminal], None], code: int
+) -> None:
+    path = start_recording(watching, tmp_path)
+    end(watching)
+    assert watching.process.wait(WAIT_S) == code
+    (run,) = runs(path)
+    assert run.ended
+    assert run.summed[0].windows >= 1
+    assert run.remarks == ()
+
+
+def test_killed_screen_leaves_a_recording_of_all_whole_windows(
+    watching: PseudoTerminal, tmp_path: Path
+) -> None:
+    path = start_recording(watching, tmp_path)
+    os.kill(watching.process.pid, signal.SIGKILL)
+    watching.process.wait(WAIT_S)
+    (run,) = runs(path)
+    assert not run.ended
+    assert run.summed[0].windows >= 1
+
+
+def test_recording_ends_orderly_though_the_terminal_reads_nothing_any_more(cpu: int, tmp_path: Path) -> None:
+    with watch(cpu, cwd=tmp_path, columns=200, rows=50) as terminal:
+        terminal.wait_for(has_a_reading)
+        path = start_recording(terminal, tmp_path)
+        for _ in range(60):
+            terminal.send("t")
+            time.sleep(0.02)
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        assert terminal.process.wait(WAIT_S) == 128 + signal.SIGTERM
+    (run,) = runs(path)
+    assert run.ended

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tickmon.errors import TickmonError
 from tickmon.recording import Writer
 from tickmon.stdout import say
@@ -14,8 +16,10 @@ class Keeping:
     A full disk may have room again, so the next window is tried again.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, *, tell: Callable[[str], None] = say) -> None:
+        """``tell`` takes each line on what goes wrong, and what goes right again."""
         self._writer = writer
+        self._tell = tell
         self._begun = False
         self._missing = 0
         self._failing = False
@@ -30,17 +34,24 @@ class Keeping:
                 raise
             self._missing += 1
             if not self._failing:
-                say(f"{error}; measuring goes on, and so does the recording as soon as it can")
+                self._tell(f"{error}; measuring goes on, and so does the recording as soon as it can")
             self._failing = True
             return False
         if self._failing:
-            say(f"{self._writer.path} can be written again: {self.missing_text()}")
+            self._tell(f"{self._writer.path} can be written again: {self.missing_text()}")
         self._begun, self._failing = True, False
         adrift = self._writer.adrift()
         if adrift is not None and adrift != self._adrift:
-            say(adrift)
+            self._tell(adrift)
         self._adrift = adrift
         return True
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the file by now, in two words; empty for nothing."""
+        if self._failing:
+            return "not written"
+        return "file gone" if self._adrift is not None else ""
 
     def missing_text(self) -> str:
         """How many windows are not in the file."""

@@ -137,6 +137,8 @@ class WatchOptions:
 
     measure: MeasureOptions
     screen: ScreenOptions
+    events: bool
+    """Recordings keep every interruption."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,19 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
-from datetime import UTC
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.errors import TickmonError
 from tickmon.formats import lines
 from tickmon.report import reading_text
+
+_T = TypeVar("_T")
 
 _RECORDING = ".jsonl.gz"
 _TEXT = ".txt"
@@ -73,6 +75,11 @@ class Writer:
         except TickmonError:
             self._gzip = before
             raise
+
+    @property
+    def size_bytes(self) -> int:
+        """How long the file is by now."""
+        return self._end_bytes
 
     def adrift(self) -> str | None:
         """None while the file is found under its name; else one line that says where what is written goes."""
@@ -136,17 +143,31 @@ def save_snapshot(analysis: Analysis, header: lines.Header, directory: Path) -> 
     They go into ``directory``, or into the state directory when they cannot be written there. Returns the
     recording's path; TickmonError when neither takes them. No half file stays behind.
     """
+    return _first_to_take(directory, lambda folder: _save_into(folder, analysis, header), "no snapshot")
+
+
+def open_recording(header: lines.Header, cpu: int, directory: Path) -> Writer:
+    """A new file for a recording that begins on ``cpu`` as ``header`` says; folders as for snapshots."""
+
+    def opened(folder: Path) -> Writer:
+        return Writer(folder / (_free_stem(folder, header, cpu, header.started_at) + _RECORDING))
+
+    return _first_to_take(directory, opened, "no recording")
+
+
+def _first_to_take(directory: Path, make: Callable[[Path], _T], nothing: str) -> _T:
+    """``make`` of the directory or, where that raises, of the state directory; TickmonError when both do."""
     reasons = []
     for folder in (directory, state_directory()):
         try:
             if folder != directory:
                 folder.mkdir(parents=True, exist_ok=True)
-            return _save_into(folder, analysis, header)
+            return make(folder)
         except OSError as error:
             reasons.append(str(_refusal(folder, error)))
         except TickmonError as error:
             reasons.append(str(error))
-    raise TickmonError("no snapshot: " + "; ".join(reasons))
+    raise TickmonError(f"{nothing}: " + "; ".join(reasons))
 
 
 def state_directory() -> Path:
@@ -161,7 +182,8 @@ def _save_into(folder: Path, analysis: Analysis, header: lines.Header) -> Path:
     summary = add(NO_TOTAL, analysis).summary()
     recording = "".join(map(lines.text_of, _snapshot_lines(analysis, summary, header)))
     text = reading_text(header, summary, windows=1)
-    stem = _free_stem(folder, analysis, header)
+    window = analysis.window
+    stem = _free_stem(folder, header, window.segment.cpu, window.started_at)
     made: list[Path] = []
     try:
         for ending, content in ((_RECORDING, recording), (_TEXT, text)):
@@ -183,12 +205,10 @@ def _snapshot_lines(analysis: Analysis, summary: Summary, header: lines.Header) 
     yield lines.summary_line(summary, windows=1)
 
 
-def _free_stem(folder: Path, analysis: Analysis, header: lines.Header) -> str:
+def _free_stem(folder: Path, header: lines.Header, cpu: int, at: datetime) -> str:
     """HOST-cpuN-YYYYmmddTHHMMSSZ, with ``-2`` and so on when there are such files already."""
-    window = analysis.window
     host = re.sub(r"[^A-Za-z0-9._-]", "_", header.host.name or "").lstrip(".-")[:64] or "host"
-    at = window.started_at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    stem = f"{host}-cpu{window.segment.cpu}-{at}"
+    stem = f"{host}-cpu{cpu}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     stems = itertools.chain([stem], (f"{stem}-{again}" for again in itertools.count(2)))
     return next(s for s in stems if not any(os.path.lexists(folder / (s + e)) for e in (_RECORDING, _TEXT)))
 

@@ -66,6 +66,14 @@ def count_text(count: float | None) -> str:
     return "–" if count is None else f"{count:,.0f}"
 
 
+def size_text(size_bytes: int) -> str:
+    """A file's size as people read it: ``812 B``, ``12.3 kB``, ``1.20 MB``."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= size:
+            return f"{significant(size_bytes / size, 3)} {unit}"
+    return f"{size_bytes} B"
+
+
 def counted(count: float | None, one: str, many: str | None = None) -> str:
     """A count and what is counted: ``1 tick``, ``250 ticks``; ``many`` where it is not ``one`` and s."""
     return f"{count_text(count)} {one if count == 1 else many or f'{one}s'}"

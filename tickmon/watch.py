@@ -14,10 +14,12 @@ from tickmon.machine.busy import look
 from tickmon.machine.facts import read_machine
 from tickmon.options import THEMES, WatchOptions
 from tickmon.ready import Ready
+from tickmon.recorder import Recorder
 from tickmon.recording import save_snapshot
 from tickmon.remembered import remembered_theme
 from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
+from tickmon.stdout import say
 from tickmon.tui.feed import Feed
 from tickmon.tui.terminal import speaks_utf8
 from tickmon.windows import Settings, Window, WindowSource
@@ -50,7 +52,12 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     theme = asked.screen.theme or remembered_theme() or THEMES[0]
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)
-    feed = Feed(open_source=open_source, keep_away=lambda sampled: keep_away(sampled, ready.cpus))
+    recorder = Recorder(header, Path(), events=asked.events)
+    feed = Feed(
+        open_source=open_source,
+        keep_away=lambda sampled: keep_away(sampled, ready.cpus),
+        recorder=recorder,
+    )
     feed.switch(settings, "start")
 
     # Textual takes a while to load; the sampler is at work meanwhile.
@@ -70,4 +77,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
         ascii_only=asked.screen.ascii or not speaks_utf8(),
         sync=asked.screen.sync,
     )
-    return run_screen(app, mouse=asked.screen.mouse)
+    code = run_screen(app, mouse=asked.screen.mouse)
+    if recorder.parting:
+        say(recorder.parting)
+    return code

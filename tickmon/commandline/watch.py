@@ -37,7 +37,14 @@ def add(commands: Commands) -> None:
         "(default: an idle one, isolated if there is one)",
     )
     add_screen(parser)
+    parser.add_argument(
+        "--events",
+        action="store_true",
+        help="key R records every interruption, not only summaries and the 100 worst of each window",
+    )
 
 
 def _options(arguments: argparse.Namespace) -> options.WatchOptions:
-    return options.WatchOptions(measure=measure_options(arguments), screen=screen_options(arguments))
+    return options.WatchOptions(
+        measure=measure_options(arguments), screen=screen_options(arguments), events=arguments.events
+    )

@@ -135,6 +135,15 @@ ACTIONS = (
         rank=1,
     ),
     Action(
+        name="record",
+        title="Record, stop recording",
+        keys="R",
+        shown="R",
+        word="rec",
+        sentence="record all windows from now on into a file; again: end it",
+        rank=4,
+    ),
+    Action(
         name="window(1)",
         title="Longer window",
         keys="plus,equals_sign",

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from tickmon.analysis.readings import Analysis
@@ -19,6 +20,7 @@ from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpulist import cpu_list_text
 from tickmon.machine.cpus import Cpus
+from tickmon.recorder import Recorded
 from tickmon.remembered import remember_theme
 from tickmon.sampling.everywhere import sample_everywhere
 from tickmon.sampling.scan import scan
@@ -28,7 +30,7 @@ from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
-from tickmon.tui.reader import Fault, News
+from tickmon.tui.reader import Fault, News, Refused
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.doctor import Doctor
 from tickmon.tui.screens.overview import OVERVIEW_ACTIONS, Overview
@@ -122,6 +124,10 @@ class TickmonApp(Shell):
         """Takes in the feed's news."""
         if isinstance(message.news, Fault):
             self.fail(message.news.error)
+        elif isinstance(message.news, Recorded):
+            self._tell_recorded(message.news)
+        elif isinstance(message.news, Refused):
+            self.notify(message.news.why, title="not recorded", severity="error", timeout=10, markup=False)
         elif self.session.hear(message.turn, message.news):
             self.draw()
             if isinstance(message.news, Ended) and self.screen is not self.main:
@@ -316,6 +322,21 @@ class TickmonApp(Shell):
         if self.session.ended is not None:
             self.clear_notifications()  # One of them may say why it ended.
         self.choose(self.session.settings, "reset")
+
+    def action_record(self) -> None:
+        """Begins a recording of all windows from now on, or ends it."""
+        if self.feed.can_record:
+            self.feed.record(self.session.settings.cpu)
+        else:
+            self.notify("there is nothing here that could be recorded", severity="warning")
+
+    def _tell_recorded(self, recorded: Recorded) -> None:
+        self.session.recorded = None if recorded.ended else recorded
+        self.draw()
+        if recorded.said:
+            words = "; ".join(recorded.said)
+            severity: SeverityLevel = "error" if recorded.trouble else "information"
+            self.notify(words, severity=severity, timeout=10, markup=False)
 
     def action_doctor(self) -> None:
         """What of this machine helps or hurts the measurement."""

@@ -10,8 +10,12 @@ from typing import Protocol
 
 from tickmon.analysis.history import CONTINUES
 from tickmon.errors import TickmonError
+from tickmon.recorder import Recorder
 from tickmon.tui.reader import Fault, News, Reader
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
+
+_RECORDING_END_S = 2.0
+"""A recording is ended in some milliseconds, unless the machine or its disk has no time for it."""
 
 
 class OpenSource(Protocol):
@@ -49,9 +53,16 @@ class Feed:
     """
 
     def __init__(
-        self, *, open_source: OpenSource, keep_away: Callable[[Collection[int]], str | None]
+        self,
+        *,
+        open_source: OpenSource,
+        keep_away: Callable[[Collection[int]], str | None],
+        recorder: Recorder | None = None,
     ) -> None:
-        """``keep_away(cpus)`` moves this process's threads away from CPUs, or says what it cannot avoid."""
+        """``keep_away(cpus)`` moves this process's threads away from CPUs, or says what it cannot avoid.
+
+        ``recorder`` keeps finished windows once ``record`` was called; None: there is nothing to record.
+        """
         self.open_source = open_source
         self.keep_away = keep_away
         self._listener: Callable[[int, News], None] | None = None
@@ -64,7 +75,8 @@ class Feed:
         self._settled = threading.Event()
         self._segment = 0
         self._window = 0
-        self._reader = Reader(self._tell)
+        self._reader = Reader(self._tell, recorder)
+        self.can_record = recorder is not None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self._excepthook = threading.excepthook
 
@@ -101,6 +113,10 @@ class Feed:
             self._reader.start()
         return self._turn
 
+    def record(self, cpu: int) -> None:
+        """Begins a recording, in a file with the name of ``cpu``, or ends the one that runs."""
+        self._reader.record(self._turn, cpu)
+
     def wait_settled(self, timeout_s: float) -> bool:
         """Waits until the newest request was carried out; False when that took too long."""
         return self._settled.wait(timeout_s)
@@ -110,7 +126,10 @@ class Feed:
         return self._reader.wait_idle(timeout_s)
 
     def close(self, timeout_s: float) -> None:
-        """Stops what runs and ends the threads, but waits no longer than ``timeout_s``."""
+        """Stops what runs and ends the threads, but waits no longer than ``timeout_s``.
+
+        Only a recording may take somewhat longer: to be whole it needs its last windows and its end.
+        """
         threading.excepthook = self._excepthook
         with self._changed:
             self._closing = True
@@ -118,7 +137,8 @@ class Feed:
         end_s = time.monotonic() + timeout_s
         if self._thread.is_alive():
             self._thread.join(timeout_s)
-        self._reader.close(max(0.0, end_s - time.monotonic()))
+        least_s = _RECORDING_END_S if self._reader.recording else 0.0
+        self._reader.close(max(least_s, end_s - time.monotonic()))
 
     def _on_thread_error(self, failed: threading.ExceptHookArgs) -> None:
         """An error that no thread expected, of a source or of the screen, must not pass unseen."""

@@ -19,7 +19,11 @@ def run_screen(app: Shell, *, mouse: bool = True) -> int:
 
     TickmonError when the program itself failed; by then the terminal is as it was.
     """
-    guard = Guard(end=lambda: app.end(0), words=lambda: _fault_text(app.fault) if app.fault else "")
+    guard = Guard(
+        end=lambda: app.end(0),
+        words=lambda: _fault_text(app.fault) if app.fault else "",
+        last=lambda: app.close(_STOP_S),
+    )
     app.when_ending = guard.expect_end
     with guard.watching():
         code = app.run(mouse=mouse)

@@ -8,6 +8,7 @@ from datetime import datetime
 from tickmon.analysis.history import CONTINUES, NO_HISTORY, History
 from tickmon.doctor.findings import Diagnosis
 from tickmon.machine.cpus import Cpus
+from tickmon.recorder import Recorded
 from tickmon.tui import browsing
 from tickmon.tui.browsing import Held
 from tickmon.tui.plots import Axis
@@ -48,6 +49,8 @@ class Session:
         self.history: History = NO_HISTORY
         self.in_cycles = False
         self.status = ""
+        self.recorded: Recorded | None = None
+        """The recording that runs."""
         self.diagnosis: Diagnosis | None = None
         """The doctor's latest."""
         self.ended: str | None = None
@@ -137,6 +140,7 @@ class Session:
                 first = self._latest is None
                 self._latest = news
                 self.history = news.history
+                self.recorded = news.recorded
                 self._open_gap = None
                 if not self.reason:
                     self._live = news
@@ -183,6 +187,7 @@ class Session:
             paused_age_s=None if held is None else (now - held.reading.ended_at).total_seconds(),
             open_gap=self._open_gap if not self.reason else None,
             ended=self.ended if not self.reason else None,
+            recorded=self.recorded,
             in_cycles=self.in_cycles,
             ascii_only=self._ascii_only,
         )

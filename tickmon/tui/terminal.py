@@ -63,13 +63,21 @@ class Guard:
     waits for it only so long, then restores the terminal itself and leaves.
     """
 
-    def __init__(self, *, end: Callable[[], None], words: Callable[[], str] = str) -> None:
+    def __init__(
+        self,
+        *,
+        end: Callable[[], None],
+        words: Callable[[], str] = str,
+        last: Callable[[], object] = lambda: None,
+    ) -> None:
         """``end`` asks for an orderly end and returns at once; called in a signal handler or a thread.
 
-        ``words()`` is one line for whoever sees an end that is not orderly, empty for none.
+        ``words()`` is one line for whoever sees an end that is not orderly, empty for none; ``last()`` is
+        called then, and must return soon.
         """
         self._end = end
         self._words = words
+        self._last = last
         self._attributes: list[Any] | None = None
         self._watch: threading.Thread | None = None
         self._expected = False
@@ -124,6 +132,7 @@ class Guard:
         """Restores the terminal without waiting for anything, and ends the process."""
         with contextlib.suppress(OSError, termios.error):
             self._restore()
+        self._last()
         os._exit(code)
 
     def _restore(self) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from tickmon.analysis.history import NO_HISTORY, Entry, History
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.trend import Trend
+from tickmon.recorder import Recorded
 from tickmon.tui.actions import ACTIONS, Action
 from tickmon.tui.plots import Axis
 from tickmon.windows import OpenGap, Settings
@@ -22,6 +23,8 @@ class Reading:
     """With this window, also while it is provisional."""
     history: History = NO_HISTORY
     """With this window, unless it is provisional."""
+    recorded: Recorded | None = None
+    """The recording with this window in it; None: there is none."""
 
     @property
     def ended_at(self) -> datetime:
@@ -84,6 +87,8 @@ class View:
     """The CPU has not run the sampler for so long, and does not now."""
     ended: str | None = None
     """Why no more windows come."""
+    recorded: Recorded | None = None
+    """The recording that runs."""
     in_cycles: bool = False
     """Lengths as cycles instead of times."""
     ascii_only: bool = False

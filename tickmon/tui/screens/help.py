@@ -64,10 +64,21 @@ _PAIRS = {
     "step(-1)": (", .", "one window back, on; pauses (so does a click on a time line)"),
     "oldest": ("Home End", "oldest, newest window that is kept"),
     "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
+    "restart": ("r R", "start again, the past stays, marked; R: record windows, again: end"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
     "theme": ("t T", "next theme: dark, light, colour-blind safe; T: remember it"),
 }
-_SECONDS = ("go(1)", "overview", "speed(1)", "step(1)", "newest", "all_worst", "window(-1)", "remember_theme")
+_SECONDS = (
+    "go(1)",
+    "overview",
+    "speed(1)",
+    "step(1)",
+    "newest",
+    "all_worst",
+    "record",
+    "window(-1)",
+    "remember_theme",
+)
 """Two actions that share a line."""
 
 _BLIND = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tickmon.recorder import Recorded
+from tickmon.text import harmless
 from tickmon.tui.rows import Piece, Row, row, spread_apart, width_of
 from tickmon.tui.view import View
 from tickmon.tui.widgets.banner import BANNER_ROWS, draw_banner
@@ -20,9 +22,18 @@ def draw_message(view: View, width: int, height: int) -> list[Row]:
         again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
         return [spread_apart(row((f" {why_ended(view.ended)} ", "bad")), again, width)]
     line, doctor = _message(view), _doctor(view)
+    if view.recorded is not None:
+        return [spread_apart(line, _recorded(view.recorded, width), width)]
     if not doctor or width_of(line) + width_of(doctor) >= width:
         return [line]
     return [spread_apart(line, doctor, width)]
+
+
+def _recorded(recorded: Recorded, width: int) -> Row:
+    """Where the recording goes; of a name that leaves too little room the end is told, which has the time."""
+    name = harmless(str(recorded.path), 4096)
+    room = width * 5 // 8
+    return row((" to ", "label"), (name if len(name) <= room else f"…{name[1 - room :]}", "value"), " ")
 
 
 def _doctor(view: View) -> Row:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tickmon.tui.rows import Ink, Row, row, spread_apart, width_of
+from tickmon.tui.rows import Ink, Piece, Row, row, spread_apart, width_of
 from tickmon.tui.view import Replayed, View
 from tickmon.tui.words import age_text, clock_text, window_text
+from tickmon.units import size_text
 
 
 def draw_title(view: View, width: int, _height: int) -> list[Row]:
     """One row; when it is narrow the program's name gives way first, then what the CPU is."""
-    state = _state(view)
+    state = (*_recorded(view), *_state(view))
     ink: Ink = "bar" if view.paused_age_s is None else "paused"
     room = width - width_of(state) - 1
     text = next((text for text in _texts(view) if len(text) <= room), f" CPU {view.settings.cpu}")
@@ -41,6 +42,15 @@ def _trace_words(view: View) -> tuple[str, ...]:
         return ()
     refused = view.reading is not None and view.reading.analysis.traced is None
     return ("no trace: ! says why" if refused else "trace on",)
+
+
+def _recorded(view: View) -> Row:
+    """That a recording runs and how long its file is, or what is wrong with it."""
+    recorded = view.recorded
+    if recorded is None:
+        return ()
+    words = recorded.trouble.upper() or size_text(recorded.size_bytes)
+    return (Piece(f" REC {words} ", "bad", "app.record"),)
 
 
 def _state(view: View) -> Row:
