@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from tickmon.commandline import parse
-from tickmon.errors import TickmonError
+from tickmon.errors import OUT_OF_MEMORY, TickmonError
 from tickmon.options import (
     CompareOptions,
     DoctorOptions,
@@ -47,6 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         code = TickmonError.exit_code
         say("no more threads may be started (ulimit -u or -v, or the pids limit of this cgroup): raise it")
+    except MemoryError:
+        code = TickmonError.exit_code
+        say(OUT_OF_MEMORY)
+    except ImportError as error:
+        # How the loader says that there is no room for a library.
+        if "failed to map segment" not in str(error):
+            raise
+        code = TickmonError.exit_code
+        say(OUT_OF_MEMORY)
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:

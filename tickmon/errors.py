@@ -1,5 +1,7 @@
 """Errors that a user can cause or mend; each is one line that says what, where and what to do."""
 
+OUT_OF_MEMORY = "out of memory: more is needed here than this process may have (ulimit -v, or its cgroup)"
+
 
 class TickmonError(Exception):
     """Something could not be measured, read or written."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tickmon.analysis.readings import Analysis
 from tickmon.doctor.findings import Diagnosis
+from tickmon.errors import TickmonError
 from tickmon.formats.lines import Header
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.busy import look
@@ -23,6 +25,9 @@ from tickmon.stdout import say
 from tickmon.tui.feed import Feed
 from tickmon.tui.terminal import speaks_utf8
 from tickmon.windows import Settings, Window, WindowSource
+
+FILES = 16
+"""So many files the live screen has open at once, and a few to spare."""
 
 
 def watch(asked: WatchOptions, ready: Ready) -> int:
@@ -49,6 +54,11 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
 
         return examine(cpu)
 
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed < FILES:
+        raise TickmonError(
+            f"the live screen opens up to {FILES} files, and {allowed} are allowed here (ulimit -n): raise it"
+        )
     theme = asked.screen.theme or remembered_theme() or THEMES[0]
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)

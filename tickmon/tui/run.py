@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from tickmon.errors import TickmonError
+from tickmon.errors import OUT_OF_MEMORY, TickmonError
 from tickmon.tui.shell import Shell
 from tickmon.tui.terminal import Guard
 
@@ -40,7 +40,7 @@ def run_screen(app: Shell, *, mouse: bool = True) -> int:
 
 def _fault_text(fault: Exception) -> str:
     if isinstance(fault, MemoryError):
-        return "out of memory: more is needed here than this process may have"
+        return OUT_OF_MEMORY
     where = traceback.extract_tb(fault.__traceback__)
     place = f" in {where[-1].filename}, line {where[-1].lineno}" if where else ""
     words = " ".join(str(fault).split())
