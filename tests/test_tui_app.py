@@ -557,6 +557,22 @@ async def test_the_theme_key_goes_round(at: Desk) -> None:
     assert seen[0][1] != seen[1][1]
 
 
+@pytest.mark.parametrize("key", ["question_mark", "c", "exclamation_mark", "colon"])
+def test_a_page_that_is_closed_twice_in_one_breath_takes_no_other_along(key: str) -> None:
+    @on_screen()
+    async def run(at: Desk) -> None:
+        await at.windows(1)
+        await at.press(key)
+        page = at.app.screen
+        assert page is not at.app.main
+        page.dismiss()
+        page.dismiss()
+        await at.pilot.pause()
+        assert at.app.screen is at.app.main
+
+    run()
+
+
 @on_screen()
 async def test_a_theme_is_remembered_only_when_that_is_asked_for(at: Desk) -> None:
     await at.press("t")

@@ -6,8 +6,11 @@ or when the palette hides its list, and fails.
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.command import CommandList, CommandPalette
 from textual.widgets import OptionList
+from textual.worker import Worker
 
 
 class Choices(OptionList):
@@ -26,6 +29,10 @@ class Choices(OptionList):
 
 class Palette(CommandPalette):
     """All actions by name."""
+
+    def run_worker(self, *work: Any, **options: Any) -> Worker[Any]:
+        """Runs a search; one that is still at work when the page goes, and so fails, is nobody's concern."""
+        return super().run_worker(*work, **{**options, "exit_on_error": False})
 
     def _action_command_list(self, action: str) -> None:
         if self.query_one(CommandList).scrollable_content_region:
