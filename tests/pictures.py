@@ -9,14 +9,19 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import resvg_py
 
 from tests.desk import Desk, desk
-from tests.scripted import examine_scripted, scripted_cpus
+from tests.scripted import examine_scripted, scripted_cpus, scripted_rows
+from tickmon.machine.cpus import Cpus
+from tickmon.tui.board import CpuRow
+from tickmon.tui.screens.overview import Overview
 from tickmon.windows import Method, Settings
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
@@ -35,8 +40,10 @@ class Picture:
     keys: tuple[str, ...] = ()
     theme: str = "dark"
     method: Method = Method.GAP
+    cpus: Cpus = CPUS
 
 
+MANY_CPUS = scripted_cpus(128)
 PICTURES = (
     Picture(name="live-80x24", size=(80, 24)),
     Picture(name="live-120x40", size=(120, 40)),
@@ -46,6 +53,9 @@ PICTURES = (
     Picture(name="loop-method-80x24", size=(80, 24), windows=8, method=Method.LOOP),
     Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
     Picture(name="paused-80x24", size=(80, 24), keys=("w", "w")),
+    Picture(name="overview-80x24", size=(80, 24), windows=1, keys=("o",), cpus=MANY_CPUS),
+    Picture(name="overview-worst-120x40", size=(120, 40), windows=1, keys=("o", "s"), cpus=MANY_CPUS),
+    Picture(name="overview-200x50", size=(200, 50), windows=1, keys=("o",), cpus=MANY_CPUS),
     Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),
     Picture(name="help-80x24", size=(80, 24), keys=("question_mark", "question_mark")),
 )
@@ -54,11 +64,13 @@ PICTURES = (
 async def take(picture: Picture) -> None:
     """Writes one picture as SVG and PNG."""
     settings = Settings(cpu=7, method=picture.method)
-    async with desk(size=picture.size, cpus=CPUS, settings=settings, examine=examine_scripted) as at:
+    async with desk(size=picture.size, cpus=picture.cpus, settings=settings, examine=examine_scripted) as at:
         at.app.theme = picture.theme
         await at.windows(picture.windows)
         _stop_clock(at)
         await at.press(*picture.keys)
+        if isinstance(at.app.screen, Overview):
+            show_rows(at.app.screen)
         if "c" in picture.keys:
             await at.until(lambda: len(at.looked) >= 7)
         await at.pilot.pause()
@@ -75,6 +87,20 @@ def _stop_clock(at: Desk) -> None:
     if shown is not None:
         now = shown.ended_at + timedelta(seconds=12)
         at.app.session.view = lambda _now: view(now)  # type: ignore[method-assign, assignment]
+
+
+@cache
+def many_rows() -> Mapping[int, CpuRow]:
+    """Making them takes a while."""
+    return scripted_rows(MANY_CPUS)
+
+
+def show_rows(screen: Overview) -> None:
+    """Shows what a long scan has found; the one that just began tells nothing more."""
+    screen._survey += 1
+    screen._rows |= many_rows()
+    screen._lines_stale = True
+    screen._frames.now()
 
 
 def main() -> None:

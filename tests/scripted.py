@@ -20,7 +20,9 @@ from tickmon.analysis.readings import Analysis
 from tickmon.doctor.findings import Diagnosis, Finding, Level, diagnosis
 from tickmon.machine.busy import CpuUse, Occupant
 from tickmon.machine.cpus import Cpus
+from tickmon.sampling.survey import Looked, Sampling, Seen
 from tickmon.stdout import drop_output
+from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.feed import Feed
 from tickmon.windows import Ended, Event, Method, ReadingWarning, RowChange, Segment, Settings, Window
 
@@ -169,6 +171,23 @@ def scripted_windows(
         replace(window, window=first + index, warnings=warnings, interrupts=(timer,))
         for index, window in enumerate(made)
     ]
+
+
+def scripted_rows(cpus: Cpus, visits: int = 5) -> Mapping[int, CpuRow]:
+    """The rows of an overview that has gone round so often, with a busy CPU and one that went offline."""
+    order = sorted(cpus.usable)
+    board = Board(order)
+    for visit in range(visits):
+        for cpu in order:
+            board.take(Looked(uses=look_idle([cpu], TRADED | {21}, {9})))
+            settings = Settings(cpu=cpu, window_s=0.25)
+            segment = scripted_segment(settings, segment=visit * len(order) + cpu + 1, reason="scan")
+            (window,) = scripted_windows(segment, 1, life=life_of(cpu, visit))
+            later = timedelta(seconds=0.3 * segment.segment)
+            if cpu not in TRADED | {9, 21}:
+                board.take(Seen(cpu=cpu, window=replace(window, started_at=window.started_at + later)))
+    board.take(Sampling(cpus=frozenset({order[4]})))
+    return board.rows
 
 
 def early_look(segment: Segment, *, life: Life = LIFE) -> Window:

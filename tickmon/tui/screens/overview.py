@@ -200,7 +200,7 @@ class Overview(Screen[int | None]):
         """What is left out and why; what rests meanwhile."""
         busy = sum(1 for row in self._rows.values() if row.busy and not row.sampled)
         seen = sum(1 for row in self._rows.values() if row.windows)
-        notes = [f"{seen} of {counted(len(self._rows), 'CPU')} measured"]
+        notes = [f"{seen:,} of {len(self._rows):,} measured"]
         notes += [f"{busy} busy, left alone"] if busy else []
         notes.append(f"CPU {self._home}'s own screen rests meanwhile")
         return " " + " · ".join(notes)

@@ -65,6 +65,7 @@ class CpuTable(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._drawn: dict[int, tuple[Row, bool]] = {}
         """The rows in view by the numbers of their lines, and whether each is the chosen one."""
+        self._styles: dict[tuple[Ink, bool], Style] = {}
 
     @property
     def in_view(self) -> range:
@@ -137,18 +138,21 @@ class CpuTable(ScrollView, can_focus=True):
             self.refresh(*regions)
 
     def _inked(self, ink: Ink, *, chosen: bool) -> Style:
-        app = self.app
-        style = self.rich_style + ink_style(ink, app.theme, colourless=app.no_color)
-        if not chosen:
-            return style
-        if app.no_color:
-            return style + Style(reverse=True)
-        return style + Style(bgcolor=ink_style("bar", app.theme, colourless=False).bgcolor)
+        style = self._styles.get((ink, chosen))
+        if style is None:
+            app = self.app
+            style = self.rich_style + ink_style(ink, app.theme, colourless=app.no_color)
+            if chosen and app.no_color:
+                style += Style(reverse=True)
+            elif chosen:
+                style += Style(bgcolor=ink_style("bar", app.theme, colourless=False).bgcolor)
+            self._styles[ink, chosen] = style
+        return style
 
     def notify_style_update(self) -> None:
         """Other colours count from now on."""
+        self._styles.clear()
         super().notify_style_update()
-        self.refresh()
 
     # -- moving ---------------------------------------------------------------------------------
 
