@@ -25,6 +25,7 @@ from tickmon.tui.widgets.figures import draw_figures
 from tickmon.tui.widgets.histogram import draw_histogram, strip_of
 from tickmon.tui.widgets.keys import draw_keys
 from tickmon.tui.widgets.message import draw_message
+from tickmon.tui.widgets.panel import Draw
 from tickmon.tui.widgets.sources import draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
@@ -68,6 +69,14 @@ def test_what_lies_beyond_the_axis_is_drawn_and_counted() -> None:
     rows = lines(draw_histogram, view)
     assert sum(row.rstrip().endswith("▁▁ 2") for row in rows) == 1
     assert rows[-1].endswith("╵≥10 ms")
+
+
+@pytest.mark.parametrize("draw", [draw_histogram, draw_sources, draw_overhead_line, draw_figures])
+def test_it_is_drawn_into_whatever_room_a_resize_leaves(draw: Draw) -> None:
+    view = view_of()
+    for width in (31, 40, 60):
+        for height in range(1, 12):
+            assert draw(view, width, height)
 
 
 def test_the_end_of_the_axis_has_room_in_cycles_too() -> None:

@@ -128,6 +128,8 @@ def _counts(strip: _Strip, analysis: Analysis, axis: Axis, columns: int) -> NDAr
 def _strip_rows(
     strip: _Strip, analysis: Analysis, axis: Axis, columns: int, tall: int, marks: list[int]
 ) -> list[Row]:
+    if tall < 1:
+        return []
     counts = _counts(strip, analysis, axis, columns)
     top = int(counts.max())
     texts = bars(counts, height=tall, top=top)
