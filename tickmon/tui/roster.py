@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tickmon.machine.cpus import Cpus, cpus_text
 from tickmon.tui.board import CpuRow
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of the list: a CPU, or the heading of a node."""
 
     cpu: int | None
@@ -25,11 +24,9 @@ def lines_of(rows: Mapping[int, CpuRow], cpus: Cpus, *, by_worst: bool, grouped:
     member would stand. A single node has no heading.
     """
 
-    def rank(cpu: int) -> tuple[float, int]:
-        worst_ns = rows[cpu].worst_ns if by_worst else None
-        return (-(worst_ns or 0.0), cpu)
-
-    order = sorted(rows, key=rank)
+    order = sorted(rows)
+    if by_worst:
+        order.sort(key=lambda cpu: -(rows[cpu].worst_ns or 0.0))
     if not grouped:
         return tuple(Line(cpu, " ") for cpu in order)
     nodes: dict[int | None, dict[int, list[int]]] = {}
