@@ -179,3 +179,12 @@ def test_an_end_of_memory_in_the_collector_is_said_and_gives_the_terminal_back(t
         assert said.startswith(("tickmon: out of memory: ", "tickmon: no more threads may be started"))
         assert said.count("tickmon: ") == 1
         assert "Traceback" not in said
+
+
+def test_mouse_and_synchronized_output_are_left_alone_when_that_is_asked_for(tmp_path: Path) -> None:
+    with watching(tmp_path, "--no-mouse", "--no-sync") as terminal, all_gone(terminal.process.pid):
+        assert not terminal.private_modes & {1000, 1003, 1015, 1006, 1016}
+        terminal.send("q")
+        assert terminal.wait_for_exit() == 0
+        assert b"2026" not in bytes(terminal.output)
+        assert_restored(terminal)
