@@ -40,7 +40,9 @@ def test_man_page_has_every_command_with_every_option_and_its_examples(manual: P
         section = page.partition(f".SH COMMAND \\fI\\,'tickmon {name}'")[2].partition(".SH COMMAND")[0]
         for option in set(options_of(command)) - {"--help"}:
             assert f"\n\\fB{option}" in section, f"{name} {option}"
-        assert f"tickmon {name}" in page.partition(f".SH MORE ON 'TICKMON {name.upper()}'")[2]
+        more = page.partition(f".SH MORE ON 'TICKMON {name.upper()}'")[2].partition(".SH ")[0]
+        for line in (command.epilog or "").splitlines():
+            assert f"\n\\&{line}\n" in more
 
 
 def test_man_page_is_taken_without_a_warning(manual: Path) -> None:
