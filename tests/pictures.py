@@ -11,13 +11,12 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
 import resvg_py
 
-from tests.desk import Desk, desk
+from tests.desk import desk
 from tests.scripted import examine_scripted, scripted_cpus, scripted_rows
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.board import CpuRow
@@ -67,7 +66,6 @@ async def take(picture: Picture) -> None:
     async with desk(size=picture.size, cpus=picture.cpus, settings=settings, examine=examine_scripted) as at:
         at.app.theme = picture.theme
         await at.windows(picture.windows)
-        _stop_clock(at)
         await at.press(*picture.keys)
         if isinstance(at.app.screen, Overview):
             show_rows(at.app.screen)
@@ -79,14 +77,6 @@ async def take(picture: Picture) -> None:
     (FOLDER / f"{picture.name}.svg").write_text(svg)
     png = resvg_py.svg_to_bytes(svg_string=svg, font_dirs=[FONTS], width=picture.size[0] * 14)
     (FOLDER / f"{picture.name}.png").write_bytes(bytes(png))
-
-
-def _stop_clock(at: Desk) -> None:
-    """Has a picture on hold be as old each time it is made."""
-    shown, view = at.app.session.shown, at.app.session.view
-    if shown is not None:
-        now = shown.ended_at + timedelta(seconds=12)
-        at.app.session.view = lambda _now: view(now)  # type: ignore[method-assign, assignment]
 
 
 @cache

@@ -12,7 +12,7 @@ from textual.command import CommandPalette
 from textual.widgets import OptionList, Static
 
 from tests.desk import Desk, on_screen
-from tests.scripted import as_of_now, early_look, scripted_cpus, scripted_windows
+from tests.scripted import early_look, scripted_cpus, scripted_windows
 from tickmon.errors import TickmonError
 from tickmon.tui.actions import ACTIONS
 from tickmon.tui.screens.cpus import CpuList
@@ -390,28 +390,12 @@ async def test_pause_keeps_what_is_shown_and_goes_on_with_the_newest(at: Desk) -
     await at.windows(1)
     await at.press("space")
     assert "PAUSED" in at.part("title")
-    assert "ago" in at.part("title")
     shown = at.part("figures")
     await at.windows(5)
     assert at.part("figures") == shown
     await at.press("space")
     assert "LIVE" in at.part("title")
     assert "1,500 ticks in the last 6.0 s" in at.part("figures")
-
-
-@pytest.mark.parametrize("key", ["plus", "r", "m", "left", "space"])
-def test_only_a_picture_on_hold_grows_older_by_itself(key: str) -> None:
-    @on_screen()
-    async def by_key(at: Desk) -> None:
-        (window,) = scripted_windows(at.source.segment, 1)
-        await at.give(as_of_now(window, 1.0))
-        await at.press("space")
-        await at.until(lambda: "2 s ago" in at.part("title"))
-        await at.press(key)
-        await at.until(lambda: "PAUSED" not in at.part("title"))
-        assert at.app._aging is None
-
-    by_key()
 
 
 @on_screen()

@@ -10,7 +10,6 @@ from tickmon.tui.driver import to_ascii
 from tickmon.tui.frames import frame_due_in_s
 from tickmon.tui.rows import Piece, changed_spans, fit, heading, row, spread_apart, width_of
 from tickmon.tui.words import (
-    age_text,
     check_words,
     cycles_text,
     kernel_row_words,
@@ -95,13 +94,6 @@ def test_counts_stay_short() -> None:
 def test_a_range_names_its_unit_once() -> None:
     assert range_text("16.2 ns", "17.1 ns") == "16.2–17.1 ns"
     assert range_text("900 ns", "1.20 µs") == "900 ns–1.20 µs"
-
-
-@pytest.mark.parametrize(
-    ("age_s", "text"), [(0.4, "0 s"), (59.9, "59 s"), (200, "3 min 20 s"), (7_500, "2 h 05 min")]
-)
-def test_ages_are_told_in_words(age_s: float, text: str) -> None:
-    assert age_text(age_s) == text
 
 
 def test_rates_are_of_one_second() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -50,7 +49,7 @@ def view_of(
         history = remember(history, analysis, trend)
     session = Session(settings, scripted_cpus(4))
     session.hear(0, Reading(analysis=analysis, trend=trend, history=history))
-    return session.view(datetime.now(UTC))
+    return session.view()
 
 
 def lines(
@@ -234,10 +233,11 @@ def test_what_has_no_room_in_the_message_line_is_told_in_the_details() -> None:
     assert details_text(View(settings=SETTINGS, ended=message)) == f"{message}\nEsc, then r starts it again"
 
 
-def test_a_pause_says_how_old_the_picture_is() -> None:
-    view = replace(view_of(), paused_age_s=200.0)
-    assert "PAUSED" in lines(draw_title, view)[0]
-    assert "3 min 20 s ago" in lines(draw_title, view)[0]
+def test_a_pause_says_of_when_the_picture_is() -> None:
+    view = replace(view_of(), paused=True)
+    assert view.reading is not None
+    at = f"{view.reading.ended_at.astimezone():%H:%M:%S}"
+    assert lines(draw_title, view)[0].endswith(f"PAUSED {at} ")
     assert "go on" in lines(draw_keys, view)[0]
 
 
@@ -300,7 +300,7 @@ def traced_view(task: str = "kworker/1:1", *, granted: bool = True) -> View:
     analysis, _ = analyse(window, Clocks())
     session = Session(settings, scripted_cpus(4))
     session.hear(0, Reading(analysis=analysis, trend=extend(NO_TREND, analysis)))
-    return session.view(datetime.now(UTC))
+    return session.view()
 
 
 def trace_of_the_longest(window: Window, task: str) -> Trace:

@@ -73,6 +73,21 @@ def test_killed_sampler_is_said_and_r_starts_another(watching: PseudoTerminal) -
     assert sampler_of(watching) != first
 
 
+def test_a_picture_on_hold_sends_the_terminal_nothing(watching: PseudoTerminal) -> None:
+    watching.send(" ")
+    watching.wait_for("PAUSED")
+    # What is told once about this CPU may still come; then two windows pass without a byte.
+    drawn = -1
+    for _ in range(8):
+        if drawn == len(watching.output):
+            break
+        drawn = len(watching.output)
+        watching.read(2.5)
+    assert len(watching.output) == drawn
+    watching.send(" ")
+    watching.wait_for("LIVE")
+
+
 def test_stopped_sampler_is_shown_as_not_running(watching: PseudoTerminal) -> None:
     pid = sampler_of(watching)
     os.kill(pid, signal.SIGSTOP)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from tickmon.analysis.history import Entry, History
 from tickmon.replay import Position
@@ -102,8 +101,8 @@ class Playback:
     def _move(self, position: Position) -> None:
         self.position, self._worst = position, None
 
-    def view(self, now: datetime) -> View:
-        """What is to be seen; ``now`` does not matter to what is past."""
+    def view(self) -> View:
+        """What is to be seen."""
         on_show, held = self._on_show(), self.held
         self._axis = axis_for(on_show.reading, self._axis)
         return View(
@@ -114,7 +113,7 @@ class Playback:
             history=self.history,
             cursor=on_show.entry,
             remark=None if held is None else remark(held, in_cycles=self.in_cycles),
-            paused_age_s=None if held is None else (now - held.reading.ended_at).total_seconds(),
+            paused=held is not None,
             replayed=Replayed(
                 host=self._host,
                 times=self.position.times,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 
 from tickmon.analysis.history import CONTINUES, NO_HISTORY, History
 from tickmon.doctor.findings import Diagnosis
@@ -167,8 +166,8 @@ class Session:
         self.held = found or self.held
         return found is not None
 
-    def view(self, now: datetime) -> View:
-        """What is to be seen at ``now`` (UTC)."""
+    def view(self) -> View:
+        """What is to be seen."""
         held, shown = self.held, self.shown
         axis = self._axis if shown is None else axis_for(shown, self._axis)
         if held is None:
@@ -184,7 +183,7 @@ class Session:
             remark=None if held is None else remark(held, in_cycles=self.in_cycles),
             doctor=self._doctor(),
             status=self.status,
-            paused_age_s=None if held is None else (now - held.reading.ended_at).total_seconds(),
+            paused=held is not None,
             open_gap=self._open_gap if not self.reason else None,
             ended=self.ended if not self.reason else None,
             recorded=self.recorded,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -36,9 +35,6 @@ from tickmon.tui.themes import THEMES
 from tickmon.tui.view import Reading, View
 from tickmon.windows import Window
 
-_AGING_S = 1.0
-"""So often a picture on hold says anew how old it is."""
-
 
 class Shown(Protocol):
     """The state behind the screen, as far as both ask for it: ``Session`` and ``Playback`` are two."""
@@ -66,8 +62,8 @@ class Shown(Protocol):
     def look_back(self, find: Callable[[History], Held | None]) -> bool:
         """Holds what ``find`` finds in the history; False when that is nothing."""
 
-    def view(self, now: datetime) -> View:
-        """What is to be seen at ``now`` (UTC)."""
+    def view(self) -> View:
+        """What is to be seen."""
 
 
 class Shell(App[int]):
@@ -109,7 +105,6 @@ class Shell(App[int]):
         self._save_snapshot = save_snapshot
         self._remember_theme = remember_theme
         self._frames = Frames(self._show, backlog=self._backlog, after=self._after)
-        self._aging: asyncio.TimerHandle | None = None
         for each in THEMES:
             self.register_theme(each)
         # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
@@ -137,10 +132,7 @@ class Shell(App[int]):
         self._frames.now()
 
     def _show(self) -> None:
-        self.main.show(self._seen.view(datetime.now(UTC)))
-        if self._aging is not None:
-            self._aging.cancel()
-        self._aging = self._after(_AGING_S, self._frames.soon) if self._seen.held is not None else None
+        self.main.show(self._seen.view())
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
         # Textual's own timer never fires when the event loop is held up for longer than its time.
@@ -234,7 +226,7 @@ class Shell(App[int]):
 
     def action_warnings(self) -> None:
         """All warnings, all sources, and what the figures rest on."""
-        self.push_screen(Details(self._seen.view(datetime.now(UTC))))
+        self.push_screen(Details(self._seen.view()))
 
     def action_help(self) -> None:
         """Keys, and what each figure means."""

@@ -79,8 +79,8 @@ class View:
     """How much the doctor would change: ``2 warnings``; empty for nothing, or not known yet."""
     status: str = ""
     """What is going on while there is no reading."""
-    paused_age_s: float | None = None
-    """None: live. Else how old the frozen reading is."""
+    paused: bool = False
+    """The reading stands still, while measuring goes on."""
     replayed: Replayed | None = None
     """None: it is no replay."""
     open_gap: OpenGap | None = None

@@ -60,16 +60,6 @@ def window_text(window_s: float) -> str:
     return f"{window_s:g} s"
 
 
-def age_text(age_s: float) -> str:
-    """How old something is: ``12 s``, ``3 min 20 s``, ``2 h 05 min``."""
-    seconds = int(age_s)
-    if seconds < 60:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60:02} s"
-    return f"{seconds // 3600} h {seconds % 3600 // 60:02} min"
-
-
 def rate_text(count: float, seconds: float) -> str:
     """``count`` per second: ``250``, ``0.5``, ``14,500``."""
     rate = count / seconds

@@ -85,7 +85,7 @@ class MainScreen(Screen[None]):
     def show(self, view: View) -> None:
         """Shows ``view`` in every part."""
         self._view = view
-        self.set_class(view.paused_age_s is not None, "-paused")
+        self.set_class(view.paused, "-paused")
         for panel in self.query(Panel):
             panel.view = view
 

@@ -20,7 +20,7 @@ _ON_HOLD = {"step(-1)": 1, "worst": 1, "cpus": 4, "window(1)": 4}
 
 def draw_keys(view: View, width: int, _height: int) -> list[Row]:
     """One row."""
-    paused = view.paused_age_s is not None
+    paused = view.paused
     entries = []
     for action in view.actions:
         rank = _ON_HOLD.get(action.name) if paused else None

@@ -16,7 +16,7 @@ def draw_message(view: View, width: int, height: int) -> list[Row]:
 
     On hold there are three where there is room, and say that large.
     """
-    if view.paused_age_s is not None and height >= BANNER_ROWS:
+    if view.paused and height >= BANNER_ROWS:
         return draw_banner(view, width)
     if view.ended is not None:
         again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
@@ -49,7 +49,7 @@ def _doctor(view: View) -> Row:
 
 
 def _message(view: View) -> Row:
-    if view.open_gap is not None and view.paused_age_s is None:
+    if view.open_gap is not None and not view.paused:
         gap = duration_text(view.open_gap.gap_s * 1e9, digits=2)
         since = clock_text(view.open_gap.since)
         return row((f" CPU {view.settings.cpu}: not running for {gap} ", "bad"), (f" since {since}", "label"))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from tickmon.tui.rows import Ink, Piece, Row, row, spread_apart, width_of
 from tickmon.tui.view import Replayed, View
-from tickmon.tui.words import age_text, clock_text, window_text
+from tickmon.tui.words import clock_text, window_text
 from tickmon.units import size_text
 
 
 def draw_title(view: View, width: int, _height: int) -> list[Row]:
     """One row; when it is narrow the program's name gives way first, then what the CPU is."""
     state = (*_recorded(view), *_state(view))
-    ink: Ink = "bar" if view.paused_age_s is None else "paused"
+    ink: Ink = "paused" if view.paused else "bar"
     room = width - width_of(state) - 1
     text = next((text for text in _texts(view) if len(text) <= room), f" CPU {view.settings.cpu}")
     return [spread_apart(row((text, ink)), state, width)]
@@ -61,9 +61,9 @@ def _state(view: View) -> Row:
         return row((" STARTING ", "bar"))
     at = clock_text(reading.ended_at)
     if view.replayed is not None:
-        return _replay_state(view.replayed, at, playing=view.paused_age_s is None)
-    if view.paused_age_s is not None:
-        return row((f" PAUSED {at} · {age_text(view.paused_age_s)} ago ", "paused"))
+        return _replay_state(view.replayed, at, playing=not view.paused)
+    if view.paused:
+        return row((f" PAUSED {at} ", "paused"))
     window = reading.analysis.window
     if window.provisional:
         return row((f" LIVE {reading.length_s:.1f} of {window_text(window.segment.window_s)} ", "live"))
