@@ -18,6 +18,7 @@ MEMBERS = frozenset(
         "interruptions",
         "lost",
         "excluded_count",
+        "excluded_cycles",
         "overhead_cycles",
         "overhead_share",
         "gap_sum_cycles",
