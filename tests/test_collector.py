@@ -285,7 +285,7 @@ def test_nothing_provisional_comes_where_nobody_looks(machine: Machine) -> None:
     assert not [event for event in events if isinstance(event, Window) and event.provisional]
 
 
-def test_run_ends_though_its_sampler_does_not_get_its_cpu_any_more(
+def test_run_whose_sampler_does_not_get_its_cpu_any_more_ends_and_says_so(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_samplers, "OVERDUE_S", 0.2)
@@ -294,7 +294,8 @@ def test_run_ends_though_its_sampler_does_not_get_its_cpu_any_more(
         (pid,) = samplers()
         os.kill(pid, signal.SIGSTOP)
         _, ended = heard.until_ended()
-    assert ended.error is None
+    assert ended.error is not None
+    assert f"CPU {max(machine.cpus.usable)} gave the sampler no time" in ended.error
     assert samplers() == []
 
 

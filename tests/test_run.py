@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tests.making import make_segment
 from tests.test_windower import raw
 from tickmon.sampling import run as running_samplers
+from tickmon.sampling.native import SamplerError
 from tickmon.sampling.run import Run
 from tickmon.sampling.sampler import RawWindow, Sampler, Status
 from tickmon.windows import INTERRUPTION, Event, Window
@@ -109,11 +110,23 @@ def test_what_was_looked_at_is_handed_on_when_it_is_told_to_stop_and_the_sampler
     assert [window for window, _, _ in whole(heard)] == [1]
 
 
-def test_what_was_looked_at_is_handed_on_when_the_time_is_over_and_the_sampler_is_held(
+def test_what_was_looked_at_is_handed_on_before_an_error_when_the_time_is_over_and_the_sampler_is_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running_samplers, "OVERDUE_S", 0.0)
     heard: list[Event] = []
     run = run_of(HeldSampler(threading.Event()), heard)
-    run.until_ended(threading.Event(), end_s=time.monotonic() + 0.3, looks=True)
+    with pytest.raises(SamplerError, match="CPU 1 gave the sampler no time"):
+        run.until_ended(threading.Event(), end_s=time.monotonic() + 0.3, looks=True)
     assert [window for window, _, _ in whole(heard)] == [1]
+
+
+def test_sampler_that_was_held_from_the_start_past_the_end_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running_samplers, "OVERDUE_S", 0.0)
+    heard: list[Event] = []
+    run = run_of(ScriptedSampler([], running=sys.maxsize), heard)
+    with pytest.raises(SamplerError, match="CPU 1 gave the sampler no time"):
+        run.until_ended(threading.Event(), end_s=time.monotonic(), looks=False)
+    assert whole(heard) == []

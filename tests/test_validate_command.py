@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,12 +18,15 @@ from tests.command import children, exists, finished, running, spare_cpu
 from tests.readings import HEADER, quiet_window
 from tests.test_validate import judged
 from tickmon.commandline import parse
-from tickmon.errors import UsageError
+from tickmon.errors import TickmonError, UsageError
+from tickmon.machine.facts import read_machine
 from tickmon.options import ValidateOptions
 from tickmon.sampling.sampler import EXECUTABLE
+from tickmon.validate import run as validating
 from tickmon.validate.findings import unjudged, verdict_of
 from tickmon.validate.report import Conditions, validation_json, validation_text
 from tickmon.validate.run import LEAST_NS, MOST_NS, plan_injections
+from tickmon.windows import Ended, Event, Settings
 
 OUTCOMES = {"pass", "fail", "could not be judged", "noted"}
 
@@ -57,6 +61,23 @@ def test_json_holds_every_finding() -> None:
     assert value["checks"][-1]["value"] is None
     slope = next(check for check in value["checks"] if check["check"] == "slope")
     assert slope["interval"][0] <= slope["value"] <= slope["interval"][1]
+
+
+class Windowless:
+    """A source that comes to its end without a window."""
+
+    def __init__(self, *_: object, **__: object) -> None: ...
+
+    def start(self, on_event: Callable[[Event], None]) -> None:
+        on_event(Ended(error=None))
+
+    def stop(self) -> None: ...
+
+
+def test_run_without_any_window_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validating, "Collector", Windowless)
+    with pytest.raises(TickmonError, match="nothing could be measured on CPU 1"):
+        validating.gather(Settings(cpu=1), read_machine(), duration_s=10.0, say=lambda _: None)
 
 
 def check_json(value: dict[str, Any]) -> None:

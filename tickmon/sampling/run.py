@@ -14,6 +14,7 @@ from tickmon.machine.files import read_text
 from tickmon.machine.interrupts import changes, read_rows
 from tickmon.machine.quota import cpu_groups
 from tickmon.sampling.cuts import Cuts
+from tickmon.sampling.native import SamplerError
 from tickmon.sampling.sampler import Sampler, Status, read_clocks
 from tickmon.sampling.trace import Tracer
 from tickmon.sampling.windower import Windower
@@ -96,7 +97,8 @@ class Run:
 
         None when it was this side that ended: ``end_s`` (time.monotonic) was reached, it was told to stop,
         or the kernel changed its clocksource.
-        With ``looks`` the open window is shown while it grows.
+        With ``looks`` the open window is shown while it grows. SamplerError when its CPU gives it no time
+        to make the last one, after handing on all that there is.
         """
         start_s = time.monotonic()
         cuts = Cuts(window_s=self.segment.window_s, start_s=start_s, end_s=end_s, looks=looks)
@@ -129,7 +131,10 @@ class Run:
                     return None
             elif end_s is not None and now_s > end_s + OVERDUE_S:
                 self._close_open()
-                return None
+                raise SamplerError(
+                    f"CPU {self.segment.cpu} gave the sampler no time until {OVERDUE_S:.0f} s after the end: "
+                    "something of higher priority may hold it; what was measured before stands"
+                )
             stop.wait(min(POLL_S, max(0.0, cuts.next().due_s - time.monotonic())))
 
     def _collect(self) -> None:

@@ -145,22 +145,28 @@ def _measured(settings: Settings, machine: Machine, duration_s: float) -> tuple[
 
 @contextlib.contextmanager
 def _collecting(settings: Settings, machine: Machine, duration_s: float) -> Iterator[Iterator[Window]]:
-    """The windows of ``duration_s`` as they come; the sampler is gone afterwards, whatever happens."""
+    """The windows of ``duration_s`` as they come, at least one; the sampler is gone afterwards, whatever
+    happens."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     collector = Collector(settings, machine, duration_s=duration_s, looks=False)
     collector.start(events.put)
     try:
-        yield _windows(events)
+        yield _windows(events, settings.cpu)
     finally:
         collector.stop()
 
 
-def _windows(events: queue.SimpleQueue[Event]) -> Iterator[Window]:
+def _windows(events: queue.SimpleQueue[Event], cpu: int) -> Iterator[Window]:
+    """At least one; TickmonError where none comes, and where the sampler does not come to its end."""
+    none_yet = True
     while not isinstance(event := events.get(), Ended):
         if isinstance(event, Window) and not event.provisional:
+            none_yet = False
             yield event
     if event.error is not None:
         raise TickmonError(event.error)
+    if none_yet:
+        raise TickmonError(f"nothing could be measured on CPU {cpu}: choose another with --cpu")
 
 
 def _analyses(windows: list[Window]) -> Iterator[Analysis]:
