@@ -23,6 +23,7 @@ from tickmon.machine.cpus import Cpus
 from tickmon.recorder import Recorder
 from tickmon.tui.app import TickmonApp
 from tickmon.tui.feed import Feed
+from tickmon.tui.pinning import Pin
 from tickmon.tui.widgets.panel import Panel
 from tickmon.windows import Settings, Window, WindowSource
 
@@ -128,6 +129,8 @@ async def desk(
     source_of: Callable[..., WindowSource] | None = None,
     examine: Callable[[int], Diagnosis] | None = None,
     recordings: Path | None = None,
+    pin: Pin | None = None,
+    why: str = "",
 ) -> AsyncIterator[Desk]:
     sources: list[ScriptedSource] = []
     saved: list[Window] = []
@@ -174,6 +177,8 @@ async def desk(
         look=look,
         examine=examine,
         named=named,
+        pin=pin,
+        why=why,
         remember_theme=remember,
     )
     try:

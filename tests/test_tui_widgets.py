@@ -249,7 +249,7 @@ def test_80_columns_hold_the_keys_that_are_needed() -> None:
         "o all",
         "space pause",
         "s save",
-        "+ - window",
+        "p pin",
         "! more",
         "? help",
         "q quit",

@@ -139,6 +139,8 @@ class WatchOptions:
     screen: ScreenOptions
     events: bool
     """Recordings keep every interruption."""
+    against: Path | None
+    """A recording or snapshot to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +220,13 @@ def output_path(text: str) -> Path:
     """Where to write."""
     if not text:
         raise UsageError("it names no file")
+    return Path(text)
+
+
+def input_path(text: str) -> Path:
+    """What to read beside the keyboard."""
+    if text in ("", "-"):
+        raise UsageError("it must name a file: standard input is the keyboard")
     return Path(text)
 
 

@@ -23,6 +23,7 @@ from tickmon.sampling.collector import Collector
 from tickmon.settings import settings_for
 from tickmon.stdout import say
 from tickmon.tui.feed import Feed
+from tickmon.tui.pinning import Pin
 from tickmon.tui.terminal import speaks_utf8
 from tickmon.windows import Settings, Window, WindowSource
 
@@ -62,6 +63,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     theme = asked.screen.theme or remembered_theme() or THEMES[0]
     cpu = ready.chosen[0]
     settings = settings_for(asked.measure, cpu)
+    pin = _pin(asked.against, cpu) if asked.against else None
     recorder = Recorder(header, Path(), events=asked.events)
     feed = Feed(
         open_source=open_source,
@@ -83,6 +85,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
         examine=examine,
         named=ready.named,
         why=f"CPU {cpu} is measured: {ready.reason}" if ready.reason else "",
+        pin=pin,
         theme=theme,
         ascii_only=asked.screen.ascii or not speaks_utf8(),
         sync=asked.screen.sync,
@@ -91,3 +94,10 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     if recorder.parting:
         say(recorder.parting)
     return code
+
+
+def _pin(path: Path, cpu: int) -> Pin:
+    """What of a file is compared with; TickmonError before anything is measured when it cannot be read."""
+    from tickmon.tui.pinfile import load_pin
+
+    return load_pin(path, cpu)

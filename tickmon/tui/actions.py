@@ -135,6 +135,15 @@ ACTIONS = (
         rank=1,
     ),
     Action(
+        name="pin",
+        title="Pin for before and after",
+        keys="p",
+        shown="p",
+        word="pin",
+        sentence="pin this reading: figures then say what they were; again: unpin",
+        rank=2,
+    ),
+    Action(
         name="record",
         title="Record, stop recording",
         keys="R",

@@ -30,6 +30,7 @@ from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
+from tickmon.tui.pinning import Pin
 from tickmon.tui.reader import Fault, News, Refused
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.doctor import Doctor
@@ -65,6 +66,7 @@ class TickmonApp(Shell):
         examine: Callable[[int], Diagnosis] | None = None,
         named: Collection[int] = (),
         why: str = "",
+        pin: Pin | None = None,
         theme: str = THEMES[0].name,
         remember_theme: Callable[[str], Path] = remember_theme,
         ascii_only: bool = False,
@@ -74,11 +76,12 @@ class TickmonApp(Shell):
 
         ``save_snapshot`` writes a window and returns where; TickmonError says why not. ``look`` sees what
         some CPUs are busy with (0.2 s); ``examine`` what spoils the measurement on one (0.3 s), None where
-        there is no machine. ``named`` are the CPUs that the user consented to, ``why`` is one line on why
-        the first CPU is the first. ``remember_theme`` writes a theme's name for the next start and returns
-        where. ``sync``: frames are marked for terminals that know that.
+        there is no machine. ``named`` are the CPUs that the user consented to, ``why`` is one line on why the
+        first CPU is the first. ``pin`` is a reading from elsewhere to compare with. ``remember_theme`` writes
+        a theme's name for the next start and returns where. ``sync``: frames are marked for terminals that
+        know that.
         """
-        self.session = Session(settings, cpus, ascii_only=ascii_only)
+        self.session = Session(settings, cpus, ascii_only=ascii_only, pin=pin)
         self.session.opened(feed.turn, "start")
         super().__init__(
             session=self.session,

@@ -9,6 +9,7 @@ from tickmon.analysis.history import Entry, History
 from tickmon.replay import Position
 from tickmon.tui.actions import Action
 from tickmon.tui.browsing import Held
+from tickmon.tui.pinning import Pinning
 from tickmon.tui.plots import Axis
 from tickmon.tui.session import remark, settings_of
 from tickmon.tui.view import Reading, Replayed, View
@@ -36,6 +37,7 @@ class Playback:
         self.ascii_only = ascii_only
         self._axis: Axis | None = None
         self._worst: int | None = None
+        self._pinning = Pinning()
         self.position = Position(at=0, length=self.history.windows)
         self.in_cycles = False
 
@@ -81,6 +83,10 @@ class Playback:
         self._worst = found.worst
         return True
 
+    def toggle_pin(self) -> bool:
+        """Pins what led up to the window on show, or unpins it."""
+        return self._pinning.toggle(self.entries[: self.position.at + 1])
+
     def play_on(self) -> None:
         """The next window."""
         self._move(self.position.next())
@@ -112,6 +118,7 @@ class Playback:
             axis=self._axis,
             history=self.history,
             cursor=on_show.entry,
+            against=self._pinning.against(on_show.reading.analysis, self.entries[: self.position.at + 1]),
             remark=None if held is None else remark(held, in_cycles=self.in_cycles),
             paused=held is not None,
             replayed=Replayed(

@@ -30,6 +30,7 @@ _SHARED = (
     "worst",
     "all_worst",
     "snapshot",
+    "pin",
     "unit",
     "warnings",
     "theme",

@@ -139,6 +139,19 @@ def binned_column_counts(
     ).astype(np.int64)
 
 
+def spread_over_columns(
+    counts: NDArray[np.int64], edges_ns: NDArray[np.float64], axis: Axis, width: int
+) -> NDArray[np.float64]:
+    """The same with each bin spread evenly over the columns that it covers, so parts of ones: for a backdrop.
+
+    A bin may be wider than a column, and its count in one column of several would look like a comb.
+    """
+    below = np.concatenate([[0], np.cumsum(counts)])
+    upper = np.append(edges_ns, edges_ns[-1] * 2)
+    inner = np.interp(axis.edges_ns(width)[1:], upper, below)
+    return np.diff(np.concatenate([[0.0], inner, [float(below[-1])]]))
+
+
 def decades(axis: Axis, width: int, *, unit_ns: float) -> list[tuple[int, float]]:
     """Column and length (in units of ``unit_ns``) of each power of ten that lies within the axis."""
     low, high = axis.low_ns / unit_ns, axis.high_ns / unit_ns

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from tickmon.analysis.history import CONTINUES, NO_HISTORY, History
+from tickmon.analysis.history import CONTINUES, NO_HISTORY, Entry, History
 from tickmon.doctor.findings import Diagnosis
 from tickmon.machine.cpus import Cpus
 from tickmon.recorder import Recorded
 from tickmon.tui import browsing
 from tickmon.tui.browsing import Held
+from tickmon.tui.pinning import Pin, Pinning
 from tickmon.tui.plots import Axis
 from tickmon.tui.reader import News
 from tickmon.tui.view import Reading, View
@@ -33,7 +34,9 @@ class Session:
     the source whose news count (``turn``), ``settings`` those chosen.
     """
 
-    def __init__(self, settings: Settings, cpus: Cpus, *, ascii_only: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, cpus: Cpus, *, ascii_only: bool = False, pin: Pin | None = None
+    ) -> None:
         self.settings = settings
         self.running = settings
         self.turn = 0
@@ -46,6 +49,7 @@ class Session:
         self.held: Held | None = None
         """What is on show while the picture is on hold; None: it is live."""
         self.history: History = NO_HISTORY
+        self.pinning = Pinning(pin)
         self.in_cycles = False
         self.status = ""
         self.recorded: Recorded | None = None
@@ -181,6 +185,7 @@ class Session:
             history=self.history if held is None else held.reading.history,
             cursor=None if held is None else held.cursor,
             remark=None if held is None else remark(held, in_cycles=self.in_cycles),
+            against=self.pinning.against(None if shown is None else shown.analysis, self._complete()),
             doctor=self._doctor(),
             status=self.status,
             paused=held is not None,
@@ -190,6 +195,19 @@ class Session:
             in_cycles=self.in_cycles,
             ascii_only=self._ascii_only,
         )
+
+    def toggle_pin(self) -> bool:
+        """Pins the reading on show, or unpins what is pinned; False when there is none yet."""
+        return self.pinning.toggle(self._complete())
+
+    def _complete(self) -> Sequence[Entry]:
+        """The windows so far, up to the one on show."""
+        if self.shown is None:
+            return ()
+        entries = self.shown.history.entries
+        if self.held is None or self.held.entry is None:
+            return entries
+        return [entry for entry in entries if entry.number <= self.held.entry.number]
 
     def _doctor(self) -> str:
         found = self.diagnosis

@@ -62,6 +62,9 @@ class Shown(Protocol):
     def look_back(self, find: Callable[[History], Held | None]) -> bool:
         """Holds what ``find`` finds in the history; False when that is nothing."""
 
+    def toggle_pin(self) -> bool:
+        """Pins the reading on show, or unpins what is pinned; False when there is none yet."""
+
     def view(self) -> View:
         """What is to be seen."""
 
@@ -197,6 +200,13 @@ class Shell(App[int]):
         self.draw()
 
     # -- actions --------------------------------------------------------------------------------
+
+    def action_pin(self) -> None:
+        """Pins what is on show for before and after, or unpins what is pinned."""
+        if self._seen.toggle_pin():
+            self.draw()
+        else:
+            self.notify("no window is complete yet: press p again in a moment", severity="warning")
 
     def action_unit(self) -> None:
         """Lengths as times or as cycles."""

@@ -10,6 +10,7 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.trend import Trend
 from tickmon.recorder import Recorded
 from tickmon.tui.actions import ACTIONS, Action
+from tickmon.tui.pinning import Against
 from tickmon.tui.plots import Axis
 from tickmon.windows import OpenGap, Settings
 
@@ -75,6 +76,8 @@ class View:
     """Where in it the reading on show stands; None: live, or further back than it reaches."""
     remark: tuple[str, str] | None = None
     """Why this one is on show: ``worst 2 of 10: 1.40 ms``, ``at 15:16:18 preemption``."""
+    against: Against | None = None
+    """What is pinned; None: nothing."""
     doctor: str = ""
     """How much the doctor would change: ``2 warnings``; empty for nothing, or not known yet."""
     status: str = ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 
+from tickmon.analysis.compare import Change
 from tickmon.analysis.readings import Check
 from tickmon.tui.rows import Ink
 from tickmon.units import count_text, cycles_to_ns, duration_text, significant
@@ -64,6 +66,29 @@ def rate_text(count: float, seconds: float) -> str:
     """``count`` per second: ``250``, ``0.5``, ``14,500``."""
     rate = count / seconds
     return count_text(rate) if rate >= 1000 else significant(rate, 3)
+
+
+def change_text(change: Change) -> str:
+    """By how much, give or take how much: ``−22 % ± 2 %``, ``new``, ``gone``; empty when not known."""
+    if change.before is None or change.after is None or change.uncertain_share is None:
+        return ""
+    if change.change_share is None:
+        return "new" if change.after else ""
+    if not change.after:
+        return "gone"
+    percent, uncertain = change.change_share * 100, change.uncertain_share * 100
+    decimals = 1 if abs(percent) < 9.95 and uncertain <= 0.95 else 0
+    # Rounded up: never more certain than it is.
+    uncertain = math.ceil(round(uncertain * 10**decimals, 6)) / 10**decimals
+    return f"{percent:+.{decimals}f} % ± {uncertain:.{decimals}f} %".replace("-", "−")
+
+
+def change_ink(change: Change | None) -> Ink:
+    """Better, worse, or no more than chance."""
+    return _CHANGE_INKS.get(change.verdict if change is not None else "", "label")
+
+
+_CHANGE_INKS: dict[str, Ink] = {"better": "good", "worse": "bad"}
 
 
 def check_words(check: Check) -> tuple[str, str, Ink]:

@@ -65,6 +65,7 @@ _PAIRS = {
     "oldest": ("Home End", "oldest, newest window that is kept"),
     "worst": ("w W", "the worst one's window, again: the next worst; list of the ten"),
     "restart": ("r R", "start again, the past stays, marked; R: record windows, again: end"),
+    "method": ("m k", "method: gaps, or the loop of 2004; kernel trace on and off (root)"),
     "window(1)": ("+ - or = _", "longer, shorter window"),
     "theme": ("t T", "next theme: dark, light, colour-blind safe; T: remember it"),
 }
@@ -77,6 +78,7 @@ _SECONDS = (
     "all_worst",
     "record",
     "window(-1)",
+    "trace",
     "remember_theme",
 )
 """Two actions that share a line."""

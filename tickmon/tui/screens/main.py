@@ -13,6 +13,7 @@ from textual.screen import Screen
 from tickmon.tui.actions import ACTIONS, Action
 from tickmon.tui.rows import Row, row
 from tickmon.tui.view import View
+from tickmon.tui.widgets.against import draw_against
 from tickmon.tui.widgets.figures import draw_figures
 from tickmon.tui.widgets.histogram import draw_histogram
 from tickmon.tui.widgets.keys import draw_keys
@@ -65,6 +66,7 @@ class MainScreen(Screen[None]):
         """Textual asks for the parts."""
         yield Panel(draw_title, id="title")
         yield Panel(draw_figures, id="figures")
+        yield Panel(draw_against, id="against")
         yield Panel(draw_message, id="message")
         with Container(id="body"):
             yield Panel(draw_histogram, id="histogram")
@@ -86,6 +88,7 @@ class MainScreen(Screen[None]):
         """Shows ``view`` in every part."""
         self._view = view
         self.set_class(view.paused, "-paused")
+        self.set_class(view.against is not None, "-pinned")
         for panel in self.query(Panel):
             panel.view = view
 

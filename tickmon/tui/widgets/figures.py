@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tickmon.analysis.compare import Change
 from tickmon.analysis.readings import Analysis
+from tickmon.analysis.spread import sum_of
 from tickmon.tui.plots import large
 from tickmon.tui.rows import Ink, Piece, Row, fit, row, width_of
 from tickmon.tui.view import Reading, View
-from tickmon.tui.words import check_words, clock_text, kernel_row_words, length_text, range_text
-from tickmon.units import count_text, counted, significant
+from tickmon.tui.words import (
+    change_ink,
+    change_text,
+    check_words,
+    clock_text,
+    kernel_row_words,
+    length_text,
+    range_text,
+)
+from tickmon.units import count_text, counted, share_text, significant
 from tickmon.windows import Method
 
 _LEFT = 17
+_LEFT_PINNED = 22
+_PINNED_FROM = 80
+"""With room for how the overhead changed, and columns from which on there is."""
 _LABEL = 15
 _VALUE = 7
 _SHORT = {
@@ -42,8 +55,13 @@ def draw_figures(view: View, width: int, height: int) -> list[Row]:
     """Five rows: the overhead at the left, the other figures beside it, and on wide screens the facts."""
     wide = width >= _FACTS_FROM
     facts_at = min(width - _FACTS, 100) if wide else width + 1
-    figures = _figures(view, facts_at - 1 - _LEFT)
-    rows = [(*_padded(left, _LEFT), *right) for left, right in zip(_overhead(view), figures, strict=True)]
+    comparing = view.against is not None and view.against.comparison is not None
+    left_width = _LEFT_PINNED if comparing and width >= _PINNED_FROM else _LEFT
+    figures = _figures(view, facts_at - 1 - left_width)
+    rows = [
+        (*_padded(left, left_width), *right)
+        for left, right in zip(_overhead(view, left_width), figures, strict=True)
+    ]
     if wide and view.reading is not None:
         rows = [
             (*_padded(fit(row, facts_at - 1), facts_at), *fact_row(fact, width - facts_at))
@@ -56,12 +74,19 @@ def _padded(pieces: Row, width: int) -> Row:
     return (*pieces, Piece(" " * max(width - width_of(pieces), 0)))
 
 
-def _overhead(view: View) -> list[Row]:
+def _overhead(view: View, room: int) -> list[Row]:
     share = view.reading.analysis.overhead_share if view.reading else None
     text = "–" if share is None else f"{_percent(share)} %"
     note = f"of CPU {view.settings.cpu}" if share is not None else ""
+    change = view.against.change("overhead_share") if view.against else None
+    title = row((" overhead", "label"))
+    if change is not None:
+        note = f"was {share_text(change.before)}"
+        wordings = (change_text(change).replace(" % ± ", sign) for sign in (" ± ", "±"))
+        changed = next((text for text in wordings if width_of(title) + 1 + len(text) < room), "")
+        title = (*title, Piece(f" {changed}", change_ink(change)))
     return [
-        row((" overhead", "label")),
+        title,
         *(row((f" {line}", "large")) for line in large(text, ascii_only=view.ascii_only)),
         row((f" {note}", "label")),
     ]
@@ -100,6 +125,10 @@ def _cost(view: View, reading: Reading, room: int) -> list[Row]:
     else:
         label, spread = "one tick costs", reading.trend.recent_tick
         note = f"{counted(spread.n, 'tick')} in the last {_seconds(reading.trend.recent_tick_s)} s"
+    against = view.against
+    if against is not None and against.after and label == "one tick costs":
+        spread = sum_of([analysis.tick.spread for analysis in against.after if analysis.tick is not None])
+        note = f"{counted(spread.n, 'tick')} in the {_seconds(against.span_s)} s since"
     enough = spread.n >= _MEDIAN_FROM
     if spread.n > 0 and not enough:
         note += ": too few for a median"
@@ -117,7 +146,38 @@ def _cost(view: View, reading: Reading, room: int) -> list[Row]:
     costs = tuple(pieces)
     if width_of(costs) > room:
         costs = (*costs[:3], *costs[5:])
-    return [costs, row(_label(""), (note, "label"))]
+    return [costs, _cost_before(view, reading, room) or row(_label(""), (note, "label"))]
+
+
+def _cost_before(view: View, reading: Reading, room: int) -> Row:
+    """What a tick, or a sample, did cost, and by how much that changed; nothing while that is not known."""
+    against = view.against
+    if against is None:
+        return ()
+    loop = reading.analysis.window.segment.method is Method.LOOP
+    names = (
+        (("sample_median_ns", "median"),) if loop else (("tick_median_ns", "median"), ("tick_p99_ns", "99th"))
+    )
+    pieces: Row = ()
+    for name, words in names:
+        change = against.change(name)
+        text = "" if change is None else change_text(change)
+        if change is None or not text:
+            continue
+        was = _was_text(view, reading, change)
+        more = row(
+            f"{was:>{_VALUE}}" if not pieces else f"  {was}",
+            (f" {words}, ", "label"),
+            (text, change_ink(change)),
+        )
+        if width_of(pieces) + width_of(more) + _LABEL <= room:
+            pieces = (*pieces, *more)
+    return (_label("was"), *pieces) if pieces else ()
+
+
+def _was_text(view: View, reading: Reading, change: Change) -> str:
+    ns = change.before or 0.0
+    return length_text(ns * reading.analysis.tsc_hz / 1e9, reading.analysis.tsc_hz, in_cycles=view.in_cycles)
 
 
 def _seconds(seconds: float) -> str:

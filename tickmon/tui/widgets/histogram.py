@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.histogram import bin_edges_cycles
+from tickmon.analysis.histogram import BINS, bin_edges_cycles
 from tickmon.analysis.readings import Analysis, Source
 from tickmon.analysis.spread import Spread
+from tickmon.tui.pinning import Against
 from tickmon.tui.plots import (
     Axis,
     axis_labels,
@@ -18,6 +21,7 @@ from tickmon.tui.plots import (
     column_counts,
     decades,
     fit_axis,
+    spread_over_columns,
 )
 from tickmon.tui.rows import Ink, Piece, Row, heading, row
 from tickmon.tui.view import Reading, View
@@ -28,6 +32,10 @@ from tickmon.windows import Method
 _LABEL = 20
 _CYCLES = (("Gcy", 1e9), ("Mcy", 1e6), ("kcy", 1e3), ("cy", 0.0))
 """Units of an axis of cycles."""
+_WAS, _WAS_LITTLE = "░", "·"
+"""Where the pinned reading's bars stand higher than the live ones: at least half a cell, or less."""
+_WAS_LEAST = 0.5
+"""What came more seldom than this in a window of its length is not to be expected in the one on show."""
 _BEYOND = 10
 """Columns for what lies beyond the axis."""
 
@@ -77,12 +85,13 @@ def draw_histogram(view: View, width: int, height: int) -> list[Row]:
     for index, strip in enumerate(strips):
         tall = per_strip + (1 if index < spare else 0)
         rows += [()] * gap
-        rows += _strip_rows(strip, reading.analysis, axis, columns, tall - gap, marks)
+        was = _was(strip, view.against, reading, axis, columns)
+        rows += _strip_rows(strip, reading.analysis, axis, columns, tall - gap, marks, was)
     return [*rows, _axis_row(places, axis, view, reading, columns)]
 
 
-def _notes(view: View, reading: Reading) -> tuple[str, str]:
-    """Of which window these are and how many; the same in short."""
+def _notes(view: View, reading: Reading) -> tuple[str, ...]:
+    """Of which window these are and how many; the same in short, and shorter."""
     length = (
         f"the first {reading.length_s:.1f} s of a window"
         if reading.analysis.window.provisional
@@ -91,7 +100,10 @@ def _notes(view: View, reading: Reading) -> tuple[str, str]:
     n = reading.analysis.spread.n
     loop = view.settings.method is Method.LOOP
     number = counted(n, "sample") if loop else f"{count_text(n)} in all"
-    return f"{length}: {number}", number
+    notes = (f"{length}: {number}", number)
+    if view.against is None or view.against.unlike:
+        return notes
+    return (f"{_WAS} pinned · {notes[0]}", f"{_WAS} pinned · {number}", f"{_WAS} pinned")
 
 
 def _strips(analysis: Analysis) -> list[_Strip]:
@@ -125,14 +137,45 @@ def _counts(strip: _Strip, analysis: Analysis, axis: Axis, columns: int) -> NDAr
     return total
 
 
+def _was(
+    strip: _Strip, against: Against | None, reading: Reading, axis: Axis, columns: int
+) -> NDArray[np.float64] | None:
+    """What was pinned of a strip, as much as in a window as long as the one on show; None for nothing."""
+    if against is None or against.unlike:
+        return None
+    counts, watched_cycles = np.zeros(BINS, np.int64), 0
+    for analysis in against.pin.analyses:
+        watched_cycles += analysis.window.watched_cycles
+        for pinned in _strips(analysis):
+            if pinned.ink == strip.ink:
+                counts = sum((spread.counts for spread in pinned.spreads), start=counts)
+    tsc_hz = against.pin.analyses[-1].tsc_hz
+    edges_ns = bin_edges_cycles() * 1e9 / tsc_hz
+    share = reading.watched_s * tsc_hz / max(watched_cycles, 1)
+    was = spread_over_columns(counts, edges_ns, axis, columns) * share
+    return np.where(was >= _WAS_LEAST, was, 0.0)
+
+
 def _strip_rows(
-    strip: _Strip, analysis: Analysis, axis: Axis, columns: int, tall: int, marks: list[int]
+    strip: _Strip,
+    analysis: Analysis,
+    axis: Axis,
+    columns: int,
+    tall: int,
+    marks: list[int],
+    was: NDArray[np.float64] | None,
 ) -> list[Row]:
     if tall < 1:
         return []
     counts = _counts(strip, analysis, axis, columns)
     top = int(counts.max())
+    if was is not None:
+        top = max(top, math.ceil(was.max()))
     texts = bars(counts, height=tall, top=top)
+    if was is not None:
+        texts = [
+            _backed(text, behind) for text, behind in zip(texts, bars(was, height=tall, top=top), strict=True)
+        ]
     times = {0: " none", 1: " once"}.get(strip.n, f" {short_count(strip.n)} times")
     names: tuple[tuple[str, Ink], ...] = ((f" {strip.name}", strip.ink), (times, "label"))
     scale = [""] * tall
@@ -144,11 +187,19 @@ def _strip_rows(
         name, ink = names[index] if index < len(names) else ("", strip.ink)
         pieces = [Piece(name, ink), Piece(scale[index].rjust(_LABEL - len(name)), "label")]
         pieces += _with_marks(text[:columns], strip.ink, marks)
-        pieces.append(Piece(f" {text[columns] * 2}", strip.ink))
+        pieces += _inked(f" {text[columns] * 2}", strip.ink)
         if index == len(texts) - 1 and counts[columns]:
             pieces.append(Piece(f" {count_text(int(counts[columns]))}", "label"))
         rows.append(tuple(pieces))
     return rows
+
+
+def _backed(text: str, behind: str) -> str:
+    """A row of bars with what stands higher behind them."""
+    return "".join(
+        bar if bar != " " or was == " " else _WAS if was >= "▄" else _WAS_LITTLE
+        for bar, was in zip(text, behind, strict=True)
+    )
 
 
 def _with_marks(text: str, ink: Ink, marks: list[int]) -> list[Piece]:
@@ -157,10 +208,16 @@ def _with_marks(text: str, ink: Ink, marks: list[int]) -> list[Piece]:
     start = 0
     for mark in marks:
         if text[mark] == " ":
-            pieces += [Piece(text[start:mark], ink), Piece("┊", "faint")]
+            pieces += [*_inked(text[start:mark], ink), Piece("┊", "faint")]
             start = mark + 1
-    pieces.append(Piece(text[start:], ink))
-    return [piece for piece in pieces if piece.text]
+    pieces += _inked(text[start:], ink)
+    return pieces
+
+
+def _inked(text: str, ink: Ink) -> list[Piece]:
+    """Bars in their ink, and what is behind them in a quiet one."""
+    groups = groupby(text, key=lambda cell: cell in (_WAS, _WAS_LITTLE))
+    return [Piece("".join(cells), "label" if behind else ink) for behind, cells in groups]
 
 
 def _unit_ns(view: View, reading: Reading) -> float:

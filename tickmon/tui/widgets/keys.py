@@ -11,7 +11,7 @@ _PAIRS = (
     ("go(1)", "←→", "CPU", 1),
     ("speed(-1)", "< >", "speed", 1),
     ("step(-1)", ", .", "step", 5),
-    ("window(1)", "+ -", "window", 2),
+    ("window(1)", "+ -", "window", 3),
 )
 """Two actions that share a place in the line."""
 _ON_HOLD = {"step(-1)": 1, "worst": 1, "cpus": 4, "window(1)": 4}

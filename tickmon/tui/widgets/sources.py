@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tickmon.analysis.readings import Source
+from tickmon.analysis.stretches import KERNEL_TICK
 from tickmon.tui.rows import Piece, Row, row, width_of
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.histogram import strip_of
-from tickmon.tui.words import length_text, rate_text
+from tickmon.tui.words import change_ink, change_text, length_text, rate_text
 from tickmon.units import share_text
 
 _BASIS = {"phase": "its phase", "switch": "task switch", "trace": "kernel trace", "counter": "a counter"}
@@ -23,7 +24,8 @@ def basis_words(source: Source) -> str:
 
 def draw_sources(view: View, width: int, height: int) -> list[Row]:
     """A heading and a row for each source, the tick first, then other trains, then the rest by overhead."""
-    columns = [column for column in _COLUMNS if width >= column.from_width]
+    comparing = view.against is not None and view.against.comparison is not None
+    columns = [column for column in (_PINNED if comparing else _COLUMNS) if width >= column.from_width]
     name_width = width - sum(column.width for column in columns) - 1
     rows = [_heading(columns, name_width, width)]
     reading = view.reading
@@ -56,6 +58,16 @@ _COLUMNS = (
     _Column("of CPU", 11, 0),
     _Column("known by", 15, 96),
 )
+_PINNED = (
+    _Column("per second", 11, 0),
+    _Column("median", 11, 0),
+    _Column("99th", 11, 100),
+    _Column("worst", 11, 86),
+    _Column("of CPU", 11, 0),
+    _Column("change", 16, 70),
+    _Column("known by", 15, 112),
+)
+"""With a reading to compare with: by how much the share of the CPU changed."""
 
 
 def _heading(columns: Sequence[_Column], name_width: int, width: int) -> Row:
@@ -82,11 +94,15 @@ def _source(source: Source, view: View, reading: Reading, columns: Sequence[_Col
         if source.parts or source.basis == "trace"
         else "–",
     }
+    name = KERNEL_TICK if source.name.startswith(KERNEL_TICK) else source.name
+    change = view.against.change("source_share", name) if view.against else None
+    texts["change"] = (change_text(change) if change is not None else "") or "–"
     pieces = [Piece(f" ■ {source.short_name}"[:name_width].ljust(name_width), strip_of(source))]
     for column in columns:
         text = texts[column.name]
         quiet = text == "–" or column.name == "known by"
-        pieces.append(Piece(_cell(text, column), "label" if quiet else "plain"))
+        ink = change_ink(change) if column.name == "change" else "label" if quiet else "plain"
+        pieces.append(Piece(_cell(text, column), ink))
     return tuple(pieces)
 
 
