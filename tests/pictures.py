@@ -10,14 +10,14 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import resvg_py
 
 from tests.desk import desk
-from tests.scripted import examine_scripted, scripted_cpus, scripted_rows
+from tests.scripted import LIFE, examine_scripted, scripted_cpus, scripted_rows
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.board import CpuRow
 from tickmon.tui.screens.overview import Overview
@@ -40,8 +40,11 @@ class Picture:
     theme: str = "dark"
     method: Method = Method.GAP
     cpus: Cpus = CPUS
+    tuned: int = 0
+    """Pinned, and so many windows later, somebody having made its ticks shorter and rarer disturbed."""
 
 
+TUNED = replace(LIFE, tick_ns=8_600.0, noise_hz=120.0)
 MANY_CPUS = scripted_cpus(128)
 PICTURES = (
     Picture(name="live-80x24", size=(80, 24)),
@@ -55,6 +58,7 @@ PICTURES = (
     Picture(name="overview-80x24", size=(80, 24), windows=1, keys=("o",), cpus=MANY_CPUS),
     Picture(name="overview-worst-120x40", size=(120, 40), windows=1, keys=("o", "s"), cpus=MANY_CPUS),
     Picture(name="overview-200x50", size=(200, 50), windows=1, keys=("o",), cpus=MANY_CPUS),
+    Picture(name="before-after-120x40", size=(120, 40), tuned=24),
     Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),
     Picture(name="help-80x24", size=(80, 24), keys=("question_mark", "question_mark")),
 )
@@ -66,6 +70,9 @@ async def take(picture: Picture) -> None:
     async with desk(size=picture.size, cpus=picture.cpus, settings=settings, examine=examine_scripted) as at:
         at.app.theme = picture.theme
         await at.windows(picture.windows)
+        if picture.tuned:
+            await at.press("p")
+            await at.windows(picture.tuned, life=TUNED)
         await at.press(*picture.keys)
         if isinstance(at.app.screen, Overview):
             show_rows(at.app.screen)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual.command import CommandPalette
+from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from tests.desk import Desk, on_screen
@@ -720,3 +721,16 @@ def test_keys_that_move_turn_the_pages_of_the_help(key: str) -> None:
 
 def test_every_line_of_the_keys_page_fits_80_columns() -> None:
     assert max(len(line) for line in keys_page(ACTIONS).plain.splitlines()) < 80
+
+
+@on_screen()
+async def test_a_click_on_a_figure_explains_it(at: Desk) -> None:
+    await at.windows(1)
+    await at.pilot.click("#figures", offset=(20, 2))
+    screen = at.app.screen
+    assert isinstance(screen, Help)
+    assert "page 2 of 2" in str(screen.query_one("#list-title", Static).render())
+    page = screen.query_one("#help-text", Static).render()
+    assert isinstance(page, Content)
+    (marked,) = (span for span in page.spans if "reverse" in str(span.style))
+    assert page.plain[marked.start : marked.end] == "min-baseline"

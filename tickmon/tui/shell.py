@@ -242,6 +242,10 @@ class Shell(App[int]):
         """Keys, and what each figure means."""
         self.push_screen(Help(self.actions))
 
+    def action_explain(self, figure: str) -> None:
+        """The page of figures, with one of them marked."""
+        self.push_screen(Help(self.actions, figure=figure))
+
     def action_theme(self) -> None:
         """The next theme."""
         names = [theme.name for theme in THEMES]

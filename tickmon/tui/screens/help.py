@@ -102,10 +102,12 @@ class Help(Screen[None]):
         ),
     ]
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[Action], *, figure: str = "") -> None:
+        """``figure``: begins with the page of figures and marks that one."""
         super().__init__()
         self._actions = actions
-        self._page = 0
+        self._figure = figure
+        self._page = 1 if figure else 0
 
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
@@ -131,7 +133,7 @@ class Help(Screen[None]):
         title = (" Help, page 1 of 2: keys", " Help, page 2 of 2: figures")[self._page]
         self.query_one("#list-title", Static).update(title)
         self.query_one("#help-text", Static).update(
-            keys_page(self._actions) if self._page == 0 else figures_page()
+            keys_page(self._actions) if self._page == 0 else figures_page(self._figure)
         )
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
@@ -147,7 +149,7 @@ def keys_page(actions: Sequence[Action]) -> Content:
         lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
         ("Esc", "back to the main screen; ctrl+c quits from everywhere"),
-        ("mouse", "the words of the bottom line can be clicked; never needed"),
+        ("mouse", "a click: words of the bottom line, or a figure to have it explained"),
     ]
     parts: list[str | tuple[str, str]] = []
     for keys, words in lines:
@@ -155,10 +157,11 @@ def keys_page(actions: Sequence[Action]) -> Content:
     return Content.assemble(*parts)
 
 
-def figures_page() -> Content:
+def figures_page(marked: str = "") -> Content:
     """Two lines for each figure."""
     parts: list[str | tuple[str, str]] = []
     for name, first, second in _FIGURES:
-        parts += [(f"{name:<15}", "bold"), f"{first}\n", f"{'':<15}{second}\n"]
+        parts += [(name, "bold reverse" if name == marked else "bold"), " " * (15 - len(name))]
+        parts += [f"{first}\n", f"{'':<15}{second}\n"]
     parts += [("\nWhat it cannot see\n", "bold"), *(f"{line}\n" for line in _BLIND)]
     return Content.assemble(*parts)

@@ -79,7 +79,7 @@ def _overhead(view: View, room: int) -> list[Row]:
     text = "–" if share is None else f"{_percent(share)} %"
     note = f"of CPU {view.settings.cpu}" if share is not None else ""
     change = view.against.change("overhead_share") if view.against else None
-    title = row((" overhead", "label"))
+    title: Row = (Piece(" overhead", "label", "app.explain('overhead')"),)
     if change is not None:
         note = f"was {share_text(change.before)}"
         wordings = (change_text(change).replace(" % ± ", sign) for sign in (" ± ", "±"))
@@ -229,7 +229,8 @@ def _text(view: View, reading: Reading, cycles: float | None) -> str:
 
 
 def _label(text: str) -> Piece:
-    return Piece(text.ljust(_LABEL), "label")
+    """A click on it explains the figure."""
+    return Piece(text.ljust(_LABEL), "label", f"app.explain('{text}')" if text in _SHORT else "")
 
 
 def _short(label: Piece) -> Piece:
