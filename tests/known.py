@@ -32,6 +32,12 @@ from tickmon.windows import Ended, Event, KernelEvent, Settings, Window
 RIGHT_LEAST = 0.99
 UNSEEN_MOST = 0.001
 ENOUGH_TIMES = 100
+NAMED_LEAST = 0.995
+EDGE = 5
+
+_ENTRIES = (KernelEvent.TIMER_ENTRY, KernelEvent.VECTOR_ENTRY, KernelEvent.IRQ_ENTRY)
+_NOT_ONE_MORE = ("TLB", "NMI", "PMI", "MCE", "MCP")
+"""Rows of /proc/interrupts that count what another row counts, or what is no interrupt with an entry."""
 
 _HEAD = """
 import ctypes, json, mmap, os, random, socket, sys, time
@@ -163,6 +169,10 @@ class Told:
     """Page faults of the sampler, as the kernel counted them meanwhile …"""
     faults_named: int
     """… and as they were traced in interruptions."""
+    interrupts: int
+    """Of the sampled CPU, as the kernel counted them in the whole run …"""
+    interrupts_named: int
+    """… and as they were traced in interruptions."""
     quiet_share: float
     """Of the time between two disturbances that is called unseen."""
     warnings: tuple[str, ...]
@@ -174,9 +184,24 @@ class Told:
         return float(self.right_ns.sum() + self.wrong_ns.sum())
 
     @property
-    def unseen_is_too_much(self) -> bool:
+    def all_named(self) -> bool:
+        """The kernel counted no interrupt or page fault that is not traced in an interruption.
+
+        What is called unseen beside them is none of its work, then. It is read a moment before or after the
+        window's end, so a few may lie between.
+        """
+        most_missing = max(EDGE, (1 - NAMED_LEAST) * self.interrupts)
+        return self.interrupts - self.interrupts_named <= most_missing and self.faults_named >= self.faults
+
+    @property
+    def more_is_unseen(self) -> bool:
         """Surely more than 0.1 % of its time is called unseen. A few times are too few to be sure of that."""
         return self.times >= ENOUGH_TIMES and self.unseen_share()[1] > UNSEEN_MOST
+
+    @property
+    def missed(self) -> bool:
+        """Less has the right kind than must, or time is called unseen that may have been the kernel's."""
+        return self.right_share < RIGHT_LEAST or (self.more_is_unseen and not self.all_named)
 
     @property
     def right_share(self) -> float:
@@ -255,13 +280,14 @@ def _told(known: Known, windows: Sequence[Window], made_ns: NDArray[np.int64], *
     made = made[:-1]
 
     starts, ends, right, unseen, away = [], [], [], [], []
-    clocks, codes, faults_named = Clocks(), set[str](), 0
+    clocks, codes, faults_named, interrupts_named = Clocks(), set[str](), 0, 0
     for window in windows:
         analysis, clocks = analyse(window, clocks)
         codes |= {warning.code for warning in analysis.warnings}
         if (placed := place(window)) is not None:
             away.append(placed.count(KernelEvent.SWITCH, len(window.details)) > 0)
-            faults_named += int(placed.count(KernelEvent.PAGE_FAULT, len(window.details)).sum())
+            faults_named += int(placed.is_a(KernelEvent.PAGE_FAULT).sum())
+            interrupts_named += int(placed.is_a(*_ENTRIES).sum())
         starts.append(window.details["start_cycles"])
         ends.append(window.details["start_cycles"] + window.details["gap_cycles"])
         is_unseen = np.array([source.name == UNSEEN for source in analysis.sources], bool)
@@ -302,6 +328,10 @@ def _told(known: Known, windows: Sequence[Window], made_ns: NDArray[np.int64], *
         unseen_ns=unseen_ns - beside_ns,
         faults=faults,
         faults_named=faults_named,
+        interrupts=sum(
+            row.count for window in windows for row in window.interrupts if row.row not in _NOT_ONE_MORE
+        ),
+        interrupts_named=interrupts_named,
         quiet_share=float(within(pauses, is_unseen).sum() / ((pauses[:, 1] - pauses[:, 0]).sum() / per_ns)),
         warnings=tuple(sorted(codes)),
     )

@@ -38,5 +38,5 @@ def test_a_known_disturbance_gets_its_name(machine: Machine, known: Known) -> No
     if not told.right_ns.any() and known.name == "disk":
         pytest.skip("the disk's interrupt goes to another CPU")
     assert told.right_share >= RIGHT_LEAST
-    assert not told.unseen_is_too_much, told.unseen_share()
+    assert not told.missed, told.unseen_share()
     assert told.faults_named >= told.faults
