@@ -31,6 +31,7 @@ from tickmon.machine.facts import read_machine
 from tickmon.windows import Settings, Window
 
 LEAST_US = 2
+OTHERS_US = (2, 3, 5, 10, 20, 50)
 BUCKETS = 1024
 """The most that oslat has; the last holds all longer gaps too."""
 AGREE, UNDECIDED, DISAGREE = 0, 1, 3
@@ -61,14 +62,25 @@ def run_oslat(cpu: int, seconds: int, *, buckets: int = 32) -> OslatRun:
     return OslatRun(counts=np.array(counts, np.int64), seconds=float(duration[1]), mhz=int(mhz[1]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Turn:
-    """The gaps of at least LEAST_US in one turn of one tool."""
+    """The gaps in one turn of one tool, in the buckets of oslat."""
 
-    rate_hz: float
-    median_us: float
-    poll_us: float
-    """Time of a read without those that took a microsecond or more, as far as the buckets tell."""
+    counts: NDArray[np.int64] = field(repr=False)
+    seconds: float
+
+    def rate_hz(self, least_us: int = LEAST_US) -> float:
+        """How many gaps a second are at least so long."""
+        return float(self.counts[least_us:].sum()) / self.seconds
+
+    def median_us(self) -> float:
+        """Of the gaps of at least LEAST_US."""
+        return LEAST_US + median_of(self.counts[LEAST_US:])
+
+    def poll_us(self) -> float:
+        """Time of a read without those that took a microsecond or more, as far as the buckets tell."""
+        longer_us = float(self.counts[1:] @ (np.arange(1, len(self.counts)) + 0.5))
+        return (self.seconds * 1e6 - longer_us) / int(self.counts[0])
 
 
 def main() -> int:
@@ -78,8 +90,8 @@ def main() -> int:
     )
     machine = read_machine()
     parser.add_argument("--cpu", type=int, default=max(machine.cpus.usable))
-    parser.add_argument("--turns", type=int, default=24)
-    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--seconds", type=int, default=1)
     asked = parser.parse_args()
     if shutil.which("oslat") is None:
         print("oslat is not installed (Debian: rt-tests): nothing to compare with", file=sys.stderr)
@@ -96,19 +108,19 @@ def main() -> int:
         run = run or run_oslat(asked.cpu, asked.seconds, buckets=BUCKETS)
         if lost := sum(window.lost for window in windows):
             sys.exit(f"{lost} interruptions came too fast to be kept one by one: nothing to compare")
-        its.append(oslat_turn(run))
+        its.append(Turn(counts=run.counts, seconds=run.seconds))
         mine.append(tickmon_turn(windows, mhz=run.mhz))
-        longer_us = its[-1].poll_us - mine[-1].poll_us
+        longer_us = its[-1].poll_us() - mine[-1].poll_us()
         shifted.append(tickmon_turn(windows, mhz=run.mhz, longer_us=longer_us))
         ours, theirs = mine[-1], its[-1]
         print(
-            f"{turn + 1:>4}{ours.rate_hz:>20,.1f}{ours.median_us:>7.2f} µs"
-            f"{theirs.rate_hz:>20,.1f}{theirs.median_us:>7.2f} µs",
+            f"{turn + 1:>4}{ours.rate_hz():>20,.1f}{ours.median_us():>7.2f} µs"
+            f"{theirs.rate_hz():>20,.1f}{theirs.median_us():>7.2f} µs",
             flush=True,
         )
     verdicts = [
-        _compare("a second", mine, its, lambda turn: turn.rate_hz),
-        _compare("median", mine, its, lambda turn: turn.median_us),
+        _compare("a second", mine, its, Turn.rate_hz),
+        _compare("median", mine, its, Turn.median_us),
     ]
     _explain(mine, shifted, its)
     verdict = max(verdicts)
@@ -118,29 +130,15 @@ def main() -> int:
     return verdict
 
 
-def oslat_turn(run: OslatRun) -> Turn:
-    return _turn(run.counts, seconds=run.seconds)
-
-
 def tickmon_turn(windows: Sequence[Window], *, mhz: int, longer_us: float = 0.0) -> Turn:
-    """Its gaps in microseconds of ``mhz`` cycles, each made ``longer_us`` than it was."""
+    """Its gaps in microseconds of ``mhz`` cycles, each made ``longer_us`` longer than it was."""
     gaps = np.concatenate([window.details["gap_cycles"] for window in windows])
     buckets = np.minimum((gaps + round(longer_us * mhz)) // mhz, BUCKETS - 1)
     counts = np.bincount(buckets, minlength=BUCKETS)
     # Reads below the threshold have no detail, and are far shorter than a microsecond.
     counts[0] += sum(window.reads - window.interruptions for window in windows)
     cycles = sum(window.end_cycles - window.start_cycles for window in windows)
-    return _turn(counts, seconds=cycles / windows[0].segment.tsc_hz)
-
-
-def _turn(counts: NDArray[np.int64], *, seconds: float) -> Turn:
-    above = counts[LEAST_US:]
-    longer_us = float(counts[1:] @ (np.arange(1, len(counts)) + 0.5))
-    return Turn(
-        rate_hz=float(above.sum()) / seconds,
-        median_us=LEAST_US + median_of(above),
-        poll_us=(seconds * 1e6 - longer_us) / int(counts[0]),
-    )
+    return Turn(counts=counts, seconds=cycles / windows[0].segment.tsc_hz)
 
 
 def median_of(counts: NDArray[np.int64]) -> float:
@@ -171,8 +169,15 @@ def _compare(what: str, mine: Sequence[Turn], its: Sequence[Turn], value: Callab
 
 
 def _explain(mine: Sequence[Turn], shifted: Sequence[Turn], its: Sequence[Turn]) -> None:
-    polls = [1e3 * float(np.median([turn.poll_us for turn in turns])) for turns in (mine, its)]
-    ratios = [longer.rate_hz / ours.rate_hz for longer, ours in zip(shifted, mine, strict=True)]
+    """Prints where the two differ, and what their polls make of it."""
+    for least_us in OTHERS_US:
+        rates = np.array([[turn.rate_hz(least_us) for turn in turns] for turns in (mine, its)])
+        print(
+            f"gaps of at least {least_us:>2} µs a second: tickmon {np.median(rates[0]):>8,.1f}, oslat "
+            f"{np.median(rates[1]):>8,.1f}; pairs' median difference {np.median(rates[0] - rates[1]):>+8,.1f}"
+        )
+    polls = [1e3 * float(np.median([turn.poll_us() for turn in turns])) for turns in (mine, its)]
+    ratios = [longer.rate_hz() / ours.rate_hz() for longer, ours in zip(shifted, mine, strict=True)]
     print(f"a poll takes {polls[0]:.1f} ns with tickmon, {polls[1]:.1f} ns with oslat;")
     print(
         f"were tickmon's gaps longer by the difference, {float(np.median(ratios)):.3f} times as many of them "
