@@ -734,3 +734,10 @@ async def test_a_click_on_a_figure_explains_it(at: Desk) -> None:
     assert isinstance(page, Content)
     (marked,) = (span for span in page.spans if "reverse" in str(span.style))
     assert page.plain[marked.start : marked.end] == "min-baseline"
+
+
+@on_screen(why="CPU 3 is measured: isolated and idle")
+async def test_the_first_start_says_which_cpu_and_why_until_it_is_dismissed(at: Desk) -> None:
+    assert "CPU 3 is measured: isolated and idle\n? explains the figures" in at.notices
+    await at.press("escape")
+    assert at.notices == ""

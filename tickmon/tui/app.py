@@ -111,7 +111,7 @@ class TickmonApp(Shell):
         # The command line put it off: there is no garbage while everything is being loaded.
         self.call_after_refresh(gc.enable)
         if self._why:
-            self.notify(self._why, timeout=12, markup=False)
+            self.notify(f"{self._why}\n? explains the figures, Esc closes this", timeout=20, markup=False)
 
     # -- the feed -------------------------------------------------------------------------------
 

@@ -242,6 +242,10 @@ class Shell(App[int]):
         """Keys, and what each figure means."""
         self.push_screen(Help(self.actions))
 
+    def action_close_notice(self) -> None:
+        """Takes away what was told in a corner of the screen."""
+        self.clear_notifications()
+
     def action_explain(self, figure: str) -> None:
         """The page of figures, with one of them marked."""
         self.push_screen(Help(self.actions, figure=figure))

@@ -148,7 +148,7 @@ def keys_page(actions: Sequence[Action]) -> Content:
     if any(action.name == "cpus" for action in actions):
         lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
     lines += [
-        ("Esc", "back to the main screen; ctrl+c quits from everywhere"),
+        ("Esc", "back; on the main screen: close a notice; ctrl+c always quits"),
         ("mouse", "a click: words of the bottom line, or a figure to have it explained"),
     ]
     parts: list[str | tuple[str, str]] = []

@@ -33,7 +33,10 @@ WIDE = 150
 
 def bindings_of(actions: Sequence[Action]) -> list[BindingType]:
     """The keys of some actions."""
-    return [Binding(action.keys, f"app.{action.name}", action.sentence, show=False) for action in actions]
+    return [
+        *(Binding(action.keys, f"app.{action.name}", action.sentence, show=False) for action in actions),
+        Binding("escape", "app.close_notice", "close a notice", show=False),
+    ]
 
 
 class MainScreen(Screen[None]):
