@@ -162,8 +162,8 @@ def main() -> None:
     )
     sizes = asyncio.run(resident_mb(asked.refreshes))
     judge(
-        f"memory over {asked.refreshes:,} refreshes: {sizes[0]:.0f} MB after a tenth, {sizes[-1]:.0f} MB at the "
-        f"end, at most {MOST_GROWTH:g} times",
+        f"memory over {asked.refreshes:,} refreshes: {sizes[0]:.0f} MB after a tenth, {sizes[-1]:.0f} MB "
+        f"at the end, at most {MOST_GROWTH:g} times",
         sizes[-1] <= MOST_GROWTH * sizes[0],
     )
     sys.exit(0 if all(held) else 3)
