@@ -93,7 +93,7 @@ _READING: Mapping[str, object] = {
     "typical_cycles": Maybe(float),
     "gap_sum_cycles": int,
     "overhead_cycles": int,
-    "overhead_share": float,
+    "overhead_share": Maybe(float),
     "min_cycles": Maybe(int),
     "median_cycles": Maybe(int),
     "p90_cycles": Maybe(int),
@@ -110,7 +110,7 @@ _READING: Mapping[str, object] = {
             "basis": re.compile("phase|trace"),
             "n": int,
             **_COSTS,
-            "overhead_share": float,
+            "overhead_share": Maybe(float),
         }
     ),
     "check": {
@@ -131,7 +131,7 @@ _READING: Mapping[str, object] = {
                 "seen": int,
                 "origin": re.compile("kernel|host|unknown"),
                 **_COSTS,
-                "overhead_share": float,
+                "overhead_share": Maybe(float),
             }
         )
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tests.making import Life, make_segment, make_window, simulate
@@ -11,7 +12,7 @@ from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.formats.lines import Header
 from tickmon.machine.host import Host
-from tickmon.windows import Method, Window
+from tickmon.windows import Exclusion, Method, Window
 
 HEADER = Header(
     started_at=datetime(2026, 9, 21, 14, 13, 19, 987_654, tzinfo=UTC),
@@ -59,6 +60,12 @@ def lossy_window() -> Analysis:
 def quiet_window() -> Analysis:
     """A second without any interruption."""
     return read_one(make_window())
+
+
+def unwatched_window() -> Analysis:
+    """A second that is left out whole, the kernel having given up its counter."""
+    away = Exclusion(code="untrusted", start_cycles=0, cycles=round(make_segment().tsc_hz))
+    return read_one(replace(make_window(excluded=(away,), reads=0), min_cycles=None, max_cycles=None))
 
 
 def sum_up(analyses: Iterable[Analysis]) -> Summary:

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from tests import contract
 from tests.command import finished, spare_cpu
-from tests.readings import loop_window, lossy_window, quiet_window, three_windows
+from tests.readings import loop_window, lossy_window, quiet_window, three_windows, unwatched_window
 from tests.recordings import Line, of_kind, written
 from tickmon.analysis.readings import Analysis
 from tickmon.loading.read import read
@@ -39,7 +39,10 @@ def test_schema_is_one() -> None:
 @pytest.mark.parametrize("events", [False, True])
 @pytest.mark.parametrize(
     "make",
-    [three_windows, *(lambda make=make: [make()] for make in (loop_window, lossy_window, quiet_window))],
+    [
+        three_windows,
+        *(lambda make=make: [make()] for make in (loop_window, lossy_window, quiet_window, unwatched_window)),
+    ],
 )
 def test_what_is_written_keeps_to_the_schema(make: Callable[[], list[Analysis]], events: bool) -> None:
     hold(written(make(), events=events, note="ended by SIGINT"))

@@ -11,7 +11,7 @@ import pytest
 from tests import contract
 from tests.command import finished
 from tests.making import make_segment, make_window
-from tests.readings import quiet_window, read, read_one, sum_up, three_windows
+from tests.readings import quiet_window, read, read_one, sum_up, three_windows, unwatched_window
 from tests.recordings import file_of, written
 from tests.test_sample import DEAD, DONE, Script, measured, touching
 from tickmon.analysis.readings import Analysis
@@ -97,6 +97,10 @@ def test_run_without_a_window_cannot_be_judged() -> None:
     assert judged([], "max_ns>50us") == UNJUDGED
     assert judged([], stop_if=("max_ns>50us",)) == UNJUDGED
     assert judged([]) == 0
+
+
+def test_overhead_of_a_run_in_which_nothing_was_watched_cannot_be_judged() -> None:
+    assert judged([unwatched_window()], "overhead_share>0.1%") == UNJUDGED
 
 
 def test_limit_of_windows_that_some_do_not_have_is_said_and_no_fault(

@@ -19,7 +19,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.making import make_segment, make_window
-from tests.readings import HEADER, loop_window, lossy_window, quiet_window, read_one, three_windows
+from tests.readings import (
+    HEADER,
+    loop_window,
+    lossy_window,
+    quiet_window,
+    read_one,
+    three_windows,
+    unwatched_window,
+)
 from tests.recordings import Line, changed, file_of, of_kind, windows_in, written
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis
@@ -45,6 +53,7 @@ CASES = {
     "loop": [loop_window()],
     "lossy": [lossy_window()],
     "quiet": [quiet_window()],
+    "unwatched": [unwatched_window()],
 }
 
 

@@ -196,7 +196,8 @@ def test_every_other_window_counted_twice_does_not_repeat() -> None:
     windows = simulate(Life(host_hz=999.98), ends_ns=[0.5e9 * (k + 1) for k in range(16)])
     analyses = read(windows)
     analyses = [
-        replace(a, overhead_share=2 * a.overhead_share) if k % 2 else a for k, a in enumerate(analyses)
+        replace(a, overhead_share=2 * (a.overhead_share or 0.0)) if k % 2 else a
+        for k, a in enumerate(analyses)
     ]
     assert by_code(judge_repeats(analyses))["overhead_halves"].outcome is Outcome.FAIL
 

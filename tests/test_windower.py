@@ -452,5 +452,5 @@ def test_window_in_which_the_kernel_gave_up_the_counter_is_left_out_whole() -> N
     assert window.excluded == (Exclusion(code="untrusted", start_cycles=0, cycles=10_000),)
     assert (window.reads, window.interruptions, window.gap_sum_cycles, window.watched_cycles) == (0, 0, 0, 0)
     analysis, _ = analyse(window, Clocks())
-    assert analysis.overhead_share == 0
+    assert analysis.overhead_share is None
     assert (analysis.baseline_cycles, analysis.check.expected) == (None, 0)

@@ -25,9 +25,14 @@ WORST = 100
 """So many of the longest interruptions are named."""
 
 
-def overhead_share(window: Window, spread: Spread) -> float:
-    """What the interruptions of ``spread``, some of ``window``, took of the time watched (0 to 1)."""
-    return spread.overhead_cycles(window.min_cycles) / max(window.watched_cycles, 1)
+def overhead_share(window: Window, spread: Spread) -> float | None:
+    """What the interruptions of ``spread``, some of ``window``, took of the time watched (0 to 1).
+
+    None where nothing was watched.
+    """
+    if window.watched_cycles <= 0:
+        return None
+    return spread.overhead_cycles(window.min_cycles) / window.watched_cycles
 
 
 def tick_cost(

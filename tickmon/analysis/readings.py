@@ -32,7 +32,7 @@ class Tick:
     basis: str
     """How it is known which interruptions hold a tick: ``phase`` (its slots), or ``trace``."""
     spread: Spread = field(repr=False)
-    overhead_share: float
+    overhead_share: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Train:
     origin: str
     """``kernel``, ``host`` or ``unknown``."""
     spread: Spread = field(repr=False)
-    overhead_share: float
+    overhead_share: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -158,7 +158,8 @@ class Analysis:
     baseline_verdict: BaselineVerdict | None
     """Loop method only."""
     overhead_cycles: int
-    overhead_share: float
+    overhead_share: float | None
+    """None: nothing was watched, the window being left out whole."""
     spread: Spread = field(repr=False)
     """Of all the interruptions' gaps (loop method: of the samples)."""
     tick: Tick | None

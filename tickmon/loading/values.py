@@ -149,7 +149,7 @@ def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
         if verdict is None
         else BaselineVerdict(holds=verdict.truth_or_none("holds"), reason=verdict.text("reason")),
         overhead_cycles=line.whole("overhead_cycles", least=-(2**53)),
-        overhead_share=line.number("overhead_share"),
+        overhead_share=line.number_or_none("overhead_share"),
         spread=Spread(
             n=window.interruptions,
             sum_cycles=window.gap_sum_cycles,
@@ -316,7 +316,7 @@ def _spread(part: Members, n: int, sum_cycles: int, exact: bool) -> Spread:
 
 def _shared_cycles(part: Members, window: Window, n: int) -> int:
     """The sum of ``n`` lengths from the share of the time that they took."""
-    share = part.number("overhead_share")
+    share = part.number_or_none("overhead_share") or 0.0
     return gap_sum_cycles(round(share * window.watched_cycles), n, window.min_cycles)
 
 
@@ -328,7 +328,7 @@ def _tick(part: Members, window: Window, exact: bool) -> Tick:
         jitter_ns=part.number_or_none("jitter_ns"),
         basis=part.word("basis", ("phase", "trace")) if part.has("basis") else "phase",
         spread=_spread(part, n, _shared_cycles(part, window, n), exact),
-        overhead_share=part.number("overhead_share"),
+        overhead_share=part.number_or_none("overhead_share"),
     )
 
 
@@ -344,7 +344,7 @@ def _train(part: Members, window: Window, exact: bool) -> Train:
         seen=seen,
         origin=part.word("origin", ("kernel", "host", "unknown")),
         spread=_spread(part, n, _shared_cycles(part, window, n), exact),
-        overhead_share=part.number("overhead_share"),
+        overhead_share=part.number_or_none("overhead_share"),
     )
 
 

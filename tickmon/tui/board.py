@@ -23,7 +23,8 @@ class CpuReading:
 
     ended_at: datetime
     """UTC."""
-    overhead_share: float
+    overhead_share: float | None
+    """None: nothing was watched."""
     check: Check
     tick_median_ns: float | None
     """The gap of a single tick."""
@@ -103,7 +104,7 @@ class Board:
             failed="",
             reading=_reading(analysis),
             worst_ns=max((ns for ns in (row.worst_ns, worst_ns) if ns is not None), default=None),
-            shares=(*row.shares, analysis.overhead_share)[-POINTS:],
+            shares=(*row.shares, analysis.overhead_share or 0.0)[-POINTS:],
             windows=row.windows + 1,
         )
 

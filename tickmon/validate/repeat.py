@@ -32,7 +32,7 @@ def judge_repeats(analyses: Sequence[Analysis]) -> tuple[Finding, ...]:
             if a.tick and a.tick.spread.median_cycles is not None
         ]
     )
-    shares = np.array([a.overhead_share for a in analyses])
+    shares = np.array([a.overhead_share for a in analyses if a.overhead_share is not None])
     return (
         *_judge(
             costs_ns,

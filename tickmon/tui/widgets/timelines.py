@@ -29,7 +29,11 @@ _EDGE = 1
 
 def draw_overhead_line(view: View, width: int, height: int) -> list[Row]:
     """The overhead of each window so far, in per cent from 0."""
-    return _line(view, "overhead", lambda a: a.overhead_share * 100, lambda top: f"{top:g} %", width, height)
+
+    def percent(analysis: Analysis) -> float:
+        return (analysis.overhead_share or 0.0) * 100
+
+    return _line(view, "overhead", percent, lambda top: f"{top:g} %", width, height)
 
 
 def draw_worst_line(view: View, width: int, height: int) -> list[Row]:
