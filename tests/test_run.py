@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tests.making import make_segment
 from tests.test_windower import raw
+from tickmon.machine.shared import SharedFiles
 from tickmon.sampling import run as running_samplers
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.run import Run
@@ -65,6 +66,7 @@ def run_of(sampler: Sampler, heard: list[Event]) -> Run:
         throttled_ns=1e9,
         first_window=1,
         dated=False,
+        tables=SharedFiles(),
         warnings=(),
         on_event=heard.append,
     )

@@ -20,6 +20,7 @@ from tickmon.formats.lines import Header
 from tickmon.judging import Judge
 from tickmon.keeping import Keeping
 from tickmon.machine.facts import read_machine
+from tickmon.machine.shared import SharedFiles
 from tickmon.options import SampleOptions
 from tickmon.ready import Ready
 from tickmon.recording import Writer
@@ -41,8 +42,10 @@ def sample(asked: SampleOptions, ready: Ready) -> int:
     machine = replace(read_machine(), cpus=ready.cpus)
     header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
 
+    tables = SharedFiles()
+
     def open_source(settings: Settings) -> WindowSource:
-        return Collector(settings, machine, duration_s=asked.duration_s, looks=False)
+        return Collector(settings, machine, duration_s=asked.duration_s, looks=False, tables=tables)
 
     near = () if ready.nearness is None else (ReadingWarning(code="near", message=ready.nearness),)
     settings = [settings_for(asked.measure, cpu, samples=asked.samples) for cpu in ready.chosen]

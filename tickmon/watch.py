@@ -14,6 +14,7 @@ from tickmon.formats.lines import Header
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.busy import look
 from tickmon.machine.facts import read_machine
+from tickmon.machine.shared import SharedFiles
 from tickmon.options import THEMES, WatchOptions
 from tickmon.ready import Ready
 from tickmon.recorder import Recorder
@@ -36,6 +37,8 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
     machine = replace(read_machine(), cpus=ready.cpus)
     header = Header(started_at=datetime.now(UTC), host=machine.host, clocksource=machine.clock.name)
 
+    tables = SharedFiles()
+
     def open_source(settings: Settings, *, segment: int, first_window: int, reason: str) -> WindowSource:
         return Collector(
             settings,
@@ -44,6 +47,7 @@ def watch(asked: WatchOptions, ready: Ready) -> int:
             first_window=first_window,
             reason=reason,
             looks=reason != "scan",
+            tables=tables,
         )
 
     def save(_window: Window, analysis: Analysis) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,15 +25,30 @@ class Counted:
     softirqs: dict[str, int] | None
 
 
-def read_counters(cpu: int, pid: int, groups: CpuGroups | None, root: Path = Path("/")) -> Counted:
-    """Of CPU ``cpu``, and of the process ``pid`` on it in these control ``groups``. Interrupts nobody."""
+def read_counters(
+    cpu: int,
+    pid: int,
+    groups: CpuGroups | None,
+    root: Path = Path("/"),
+    *,
+    table: Callable[[str], str] | None = None,
+) -> Counted:
+    """Of CPU ``cpu``, and of the process ``pid`` on it in these control ``groups``. Interrupts nobody.
+
+    ``table`` gives the text of a file in /proc that holds all CPUs; None: it is read here.
+    """
+    if table is None:
+
+        def table(name: str) -> str:
+            return read_text(root / "proc" / name) or ""
+
     throttled_ns, throttled_count = _read_throttled(groups, root)
     return Counted(
         run_delay_ns=_read_run_delay(pid, root),
-        steal_ns=_read_steal(cpu, root),
+        steal_ns=_read_steal(cpu, table("stat")),
         throttled_ns=throttled_ns,
         throttled_count=throttled_count,
-        softirqs=_read_softirqs(cpu, root),
+        softirqs=_read_softirqs(cpu, table("softirqs")),
     )
 
 
@@ -60,18 +76,18 @@ def _read_run_delay(pid: int, root: Path) -> int | None:
     return _whole((read_text(root / f"proc/{pid}/schedstat") or "").split(), 1)
 
 
-def _read_steal(cpu: int, root: Path) -> int | None:
+def _read_steal(cpu: int, stat: str) -> int | None:
     """The eighth figure of the CPU's line, in ticks of USER_HZ (proc_stat(5))."""
-    for line in (read_text(root / "proc/stat") or "").splitlines():
+    for line in stat.splitlines():
         if line.startswith(f"cpu{cpu} "):
             ticks = _whole(line.split(), 8)
             return None if ticks is None else ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     return None
 
 
-def _read_softirqs(cpu: int, root: Path) -> dict[str, int] | None:
+def _read_softirqs(cpu: int, text: str) -> dict[str, int] | None:
     """The CPU's column of ``/proc/softirqs``, whose first line names the columns."""
-    header, *rows = (read_text(root / "proc/softirqs") or "").splitlines() or [""]
+    header, *rows = text.splitlines() or [""]
     if f"CPU{cpu}" not in header.split():
         return None
     column = header.split().index(f"CPU{cpu}")

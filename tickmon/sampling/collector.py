@@ -12,6 +12,7 @@ from datetime import timedelta
 from tickmon.errors import TickmonError
 from tickmon.machine.facts import Machine, with_clock_of_now
 from tickmon.machine.limits import throttle_ns
+from tickmon.machine.shared import SharedFiles
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.run import Run
 from tickmon.sampling.sampler import Sampler, Status
@@ -55,10 +56,12 @@ class Collector:
         reason: str = "start",
         duration_s: float | None = None,
         looks: bool = True,
+        tables: SharedFiles | None = None,
     ) -> None:
         """Prepares; nothing runs before ``start``. After ``duration_s`` it ends by itself.
 
-        With ``looks`` a window is also handed on while it is open, marked provisional.
+        With ``looks`` a window is also handed on while it is open, marked provisional. Collectors that run
+        at once are given the same ``tables``.
         """
         self._settings = settings
         self._machine = machine
@@ -67,6 +70,7 @@ class Collector:
         self._reason = reason
         self._duration_s = duration_s
         self._looks = looks
+        self._tables = SharedFiles() if tables is None else tables
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -131,6 +135,7 @@ class Collector:
                     first_window=self._window,
                     dated=dated,
                     tracer=tracer,
+                    tables=self._tables,
                     warnings=(*facts.warnings, *trace_warnings, *_lock_warnings(status)),
                     on_event=hand_on,
                 )

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from tickmon.machine.clock import read_clock_source_name
-from tickmon.machine.counters import counters_between, read_counters
+from tickmon.machine.counters import Counted, counters_between, read_counters
 from tickmon.machine.files import read_text
-from tickmon.machine.interrupts import changes, read_rows
+from tickmon.machine.interrupts import Row, changes, parse_rows
 from tickmon.machine.quota import cpu_groups
+from tickmon.machine.shared import SharedFiles
 from tickmon.sampling.cuts import Cuts
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.sampler import Sampler, Status, read_clocks
@@ -28,6 +30,10 @@ SILENT_S = 0.25
 
 STOP_S = 0.05
 """So long a run that is told to stop waits for the last, partial window."""
+
+FRESH_S = 0.1
+FRESH_SHARE = 0.05
+"""What was read for another CPU so long ago, or so much of a window, serves for this one too."""
 
 OVERDUE_S = 5.0
 """So long after its end a run waits for a sampler that does not get its CPU."""
@@ -47,10 +53,12 @@ class Run:
         first_window: int,
         dated: bool,
         tracer: Tracer | None = None,
+        tables: SharedFiles,
         warnings: tuple[ReadingWarning, ...],
         on_event: Callable[[Event], None],
     ) -> None:
         """``dated``: its switches are. ``tracer`` has that CPU traced. ``warnings`` hold for every window.
+        ``tables`` are the kernel's of all CPUs.
 
         ``counter_hz`` is measured. ``clock_source``: the kernel's at the beginning. ``throttled_ns`` is as in
         ``Windower``.
@@ -71,10 +79,10 @@ class Run:
         self._clock_source = clock_source
         self._pid = sampler.status().pid
         self._switched = _count_switches(self._pid)
-        self._rows = read_rows(segment.cpu)
+        self._tables = tables
         # The sampler's, which this process started.
         self._groups = cpu_groups()
-        self._counted = read_counters(segment.cpu, self._pid, self._groups)
+        self._rows, self._counted = self._read_counts()
         self._asked = False
 
     @property
@@ -197,12 +205,17 @@ class Run:
 
     def _close(self) -> None:
         """Ends the open window and hands it on."""
-        rows = read_rows(self.segment.cpu)
-        counted = read_counters(self.segment.cpu, self._pid, self._groups)
+        rows, counted = self._read_counts()
         counters = counters_between(self._counted, counted)
         untrusted = self.clock_source_changed
         self._on_event(self._windower.close(changes(self._rows, rows), counters, untrusted=untrusted))
         self._rows, self._counted = rows, counted
+
+    def _read_counts(self) -> tuple[dict[str, Row], Counted]:
+        """What the kernel has counted by now, or a moment ago for another CPU."""
+        table = partial(self._tables.text, fresh_s=min(FRESH_S, FRESH_SHARE * self.segment.window_s))
+        cpu = self.segment.cpu
+        return parse_rows(table("interrupts"), cpu), read_counters(cpu, self._pid, self._groups, table=table)
 
 
 def _is_stopped(pid: int) -> bool:
