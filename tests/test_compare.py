@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.making import Life, make_segment, make_tick, simulate
-from tests.readings import loop_window, read
+from tests.making import Life, make_segment, make_tick, make_window, simulate
+from tests.readings import loop_window, read, read_one
 from tests.stretches import dependent, make_stretches
 from tickmon.analysis.compare import Change, Comparison, change_between, compare
 from tickmon.analysis.difference import are_independent, difference, holm
@@ -52,6 +52,17 @@ def test_tick_that_costs_a_fifth_more_or_less_is_found(tick_ns: float, verdict: 
         assert change.change_share == pytest.approx(tick_ns / 1_500 - 1, abs=2 * change.uncertain_share)
         assert change.uncertain_share < 0.03
         assert comparison.verdict == verdict
+
+
+def test_interruption_that_fills_a_window_is_not_compared_in_parts_of_it() -> None:
+    before, after = (
+        [read_one(make_window([(5_000, gap_cycles)], end_cycles=gap_cycles + 100_000)) for _ in range(2)]
+        for gap_cycles in (2_900_000_000, 4_100_000_000)
+    )
+    share = named(change_between(before, after), "overhead_share")
+    assert share.verdict == "unknown"
+    assert share.before is not None and share.before < 1
+    assert share.after is not None and share.after < 1
 
 
 def test_windows_are_compared_as_they_were_analysed() -> None:

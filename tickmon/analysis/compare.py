@@ -98,11 +98,15 @@ def whole(analyses: Sequence[Analysis]) -> list[Stretch]:
 def stretches_alike(
     before: Sequence[Analysis], after: Sequence[Analysis]
 ) -> tuple[list[Stretch], list[Stretch]]:
-    """Stretches of about one length, short enough for BLOCKS of them where every interruption is known."""
+    """Stretches of about one length, short enough for BLOCKS of them where every interruption is known.
+
+    None is shorter than the longest interruption, which would fill it more than once.
+    """
     both = (before, after)
     if not all(map(len, both)) or not all(can_be_cut(analysis) for side in both for analysis in side):
         return whole(before), whole(after)
-    part_s = min(sum(map(_length_s, side)) for side in both) / BLOCKS
+    longest_s = max(_longest_s(analysis) for side in both for analysis in side)
+    part_s = max(min(sum(map(_length_s, side)) for side in both) / BLOCKS, longest_s)
 
     def cut(side: Sequence[Analysis]) -> list[Stretch]:
         return [
@@ -116,6 +120,10 @@ def stretches_alike(
 
 def _length_s(analysis: Analysis) -> float:
     return analysis.window.length_cycles / analysis.tsc_hz
+
+
+def _longest_s(analysis: Analysis) -> float:
+    return int(analysis.window.details["gap_cycles"].max(initial=0)) / analysis.tsc_hz
 
 
 def compare(before: Sequence[Stretch], after: Sequence[Stretch], *, loop: bool = False) -> Comparison:

@@ -20,6 +20,9 @@ from tickmon.tui.widgets.sources import basis_words, draw_sources
 from tickmon.tui.words import clock_text, ended_words, length_text
 from tickmon.units import counted
 
+_WIDTH = 76
+"""What 80 columns leave beside the margins and the scroll bar."""
+
 _WORST = 10
 """So many of the longest interruptions are told one by one."""
 
@@ -59,7 +62,7 @@ def details_text(view: View) -> str:
     lines += [f"{n}. {warning.message}" for n, warning in warnings] or ["No warnings."]
     if analysis.baseline_verdict:
         lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
-    lines += ["", *(plain(line) for line in draw_sources(view, 78, len(analysis.sources) + 1))]
+    lines += ["", *(plain(line) for line in draw_sources(view, _WIDTH, len(analysis.sources) + 1))]
     by_kernel = counted_lines(analysis.window)
     if by_kernel:
         lines += ["", "Counted by the kernel, at moments that are not known:", *by_kernel]
