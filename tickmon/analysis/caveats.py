@@ -21,6 +21,7 @@ GRAVEST_FIRST = (
     "counter_unsteady",
     # Something was not seen, or is tickmon's own doing.
     "not_measured",
+    "screen_behind",
     "near",
     "stopped",
     "throttled",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from tickmon.analysis import analyse
 from tickmon.analysis.clocks import Clocks
 from tickmon.analysis.history import NO_HISTORY, remember
+from tickmon.analysis.merge import merge
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.errors import TickmonError
 from tickmon.recorder import Recorded, Recorder
@@ -54,6 +56,12 @@ class _Record:
 
 _Waiting = Event | _Begin | _Record
 
+MOST_WAITING = 8
+"""Of more finished windows those that touch are read as one: else they would become ever more."""
+
+MOST_DETAILS = 262_144
+"""So many interruptions of joined windows are read one by one: as many as a sampler's ring holds."""
+
 _LAST_SHARE = 0.6
 """So much of the time for an end goes into windows that are still to be recorded."""
 
@@ -62,7 +70,8 @@ class Reader:
     """Takes a source's events at once, however long an analysis takes, and tells what they come to.
 
     A look at an open window or an open gap is passed over when newer things wait already; a finished
-    window never is, since clocks and trend need each. It is recorded before anybody is told of it.
+    window never is, since clocks and trend need each, but where many wait those that touch become one. It is
+    recorded before anybody is told of it.
     """
 
     def __init__(self, tell: Callable[[int, News], None], recorder: Recorder | None = None) -> None:
@@ -158,8 +167,26 @@ class Reader:
             turn, event = self._waiting.popleft()
             while _is_superseded(event, (later for _, later in self._waiting)):
                 turn, event = self._waiting.popleft()
+            if isinstance(event, Window) and not event.provisional:
+                event = self._with_those_behind(turn, event)
             self._reading = True
             return turn, event
+
+    def _with_those_behind(self, turn: int, first: Window) -> Window:
+        """``first`` as one with those that wait and touch it, where too many do; the lock is held."""
+        if len(self._waiting) < MOST_WAITING:
+            return first
+        together = [first]
+        while self._waiting:
+            next_turn, event = self._waiting[0]
+            if _is_superseded(event, (later for _, later in islice(self._waiting, 1, None))):
+                self._waiting.popleft()
+                continue
+            if next_turn != turn or not isinstance(event, Window) or not _touch(together[-1], event):
+                break
+            together.append(event)
+            self._waiting.popleft()
+        return _as_one(together)
 
     def _turn_to(self, begin: _Begin) -> None:
         self._clocks = Clocks()
@@ -214,6 +241,25 @@ class Reader:
             if self._recorder is not None:
                 self._note(turn, self._recorder.take(analysis))
         return Reading(analysis=analysis, trend=trend, history=self._history, recorded=self._recorded)
+
+
+def _touch(before: Window, after: Window) -> bool:
+    """Whether two finished windows are one stretch."""
+    alike = before.segment == after.segment and before.end_cycles == after.start_cycles
+    return alike and not after.provisional
+
+
+def _as_one(windows: Sequence[Window]) -> Window:
+    """What they are together, which says so; of very many interruptions only what all come to."""
+    if len(windows) == 1:
+        return windows[0]
+    whole = merge(windows)
+    if len(whole.details) > MOST_DETAILS:
+        whole = replace(whole, details=whole.details[:0], lost=whole.interruptions)
+    message = (
+        f"the screen is behind: {len(windows)} windows joined, since analysing them takes longer than they do"
+    )
+    return replace(whole, warnings=(*whole.warnings, ReadingWarning(code="screen_behind", message=message)))
 
 
 def _is_superseded(event: _Waiting, later: Iterable[_Waiting]) -> bool:
