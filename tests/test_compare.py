@@ -61,8 +61,10 @@ def test_interruption_that_fills_a_window_is_not_compared_in_parts_of_it() -> No
     )
     share = named(change_between(before, after), "overhead_share")
     assert share.verdict == "unknown"
-    assert share.before is not None and share.before < 1
-    assert share.after is not None and share.after < 1
+    assert share.before is not None
+    assert share.before < 1
+    assert share.after is not None
+    assert share.after < 1
 
 
 def test_windows_are_compared_as_they_were_analysed() -> None:

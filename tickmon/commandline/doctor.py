@@ -14,7 +14,7 @@ of the commands that it names, spins on no CPU, and reads nothing that would
 interrupt the CPU in question."""
 
 _DOCTOR_END = """\
-levels:
+levels (in JSON: bad, warning, unknown, note, ok):
   hurts    the figures are wrong or mean something else while this is so
   better   a change would make the CPU quieter or the reading fuller
   unknown  could not be told here; root or another place may see more
