@@ -24,7 +24,7 @@ from tickmon.machine.tracefs import Place
 from tickmon.sampling import trace as trace_module
 from tickmon.sampling.collector import Collector
 from tickmon.sampling.native import ffi, lib
-from tickmon.sampling.trace import RECORD, Decoder, TraceBatch, tracing
+from tickmon.sampling.trace import RECORD, Decoder, TraceBatch, TraceError, tracing
 from tickmon.sampling.tracepoints import Naming, TracePoint
 from tickmon.windows import Ended, Event, KernelEvent, Settings, Window
 
@@ -190,6 +190,12 @@ def test_trace_leaves_neither_descriptor_nor_mount_behind() -> None:
         assert tracer is not None
         assert Path("/proc/self/mountinfo").read_text() == before[1]
     assert (sorted(os.listdir("/proc/self/fd")), Path("/proc/self/mountinfo").read_text()) == before
+
+
+def test_trace_error_of_whoever_traces_is_theirs() -> None:
+    need_trace()
+    with pytest.raises(TraceError, match="mine"), tracing(min(os.sched_getaffinity(0))):
+        raise TraceError("mine")
 
 
 def test_log_that_runs_over_says_how_many_were_lost() -> None:

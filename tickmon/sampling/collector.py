@@ -170,10 +170,10 @@ def _hole_warnings(before: Window, after: Window) -> tuple[ReadingWarning, ...]:
     hole_s = (after.started_at - ended_at).total_seconds()
     if hole_s < _HOLE_S:
         return ()
-    message = (
-        f"nothing was measured for {significant(hole_s, 3)} s before this window: tickmon was stopped, the "
-        "machine slept, or the counter went back"
-    )
+    why = "tickmon was stopped, the machine slept, or the counter went back"
+    if any(exclusion.code == "untrusted" for exclusion in before.excluded):
+        why = "the kernel changed its clocksource, and a new sampler began"
+    message = f"nothing was measured for {significant(hole_s, 3)} s before this window: {why}"
     return (ReadingWarning(code="not_measured", message=message),)
 
 

@@ -217,10 +217,12 @@ def tracing(
             points = find_points(tracefs)
         if not any(point.id for point in points):
             raise TraceError("the kernel describes no trace points that are known here (lockdown?)")
-        with Tracer(cpu, points, Symbols()) as tracer:
-            yield tracer, _caveats(tracer)
+        opened = Tracer(cpu, points, Symbols())
     except TraceError as refused:
         yield None, (ReadingWarning(code="not_traced", message=f"not traced: {refused}"),)
+        return
+    with opened as tracer:
+        yield tracer, _caveats(tracer)
 
 
 @contextmanager
