@@ -90,7 +90,7 @@ struct tm_window {
 	uint64_t gap_sum_cycles;
 	uint64_t min_cycles;    /* smallest gap of all reads (loop: smallest sample); UINT64_MAX when none */
 	uint64_t max_cycles;    /* largest gap of all reads (loop: largest sample); 0 when none */
-	uint64_t exclusions;    /* how many; the first TM_EXCLUSIONS of them in detail */
+	uint64_t exclusions;    /* how many; the first TM_EXCLUSIONS of them, and a move, in detail */
 	struct tm_exclusion exclusion[16 /* TM_EXCLUSIONS */];
 	uint64_t counts[496 /* TM_BINS */]; /* of the interruptions' gaps, by tm_bin() */
 };

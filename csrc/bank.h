@@ -73,9 +73,13 @@ static inline void tm_exclude(struct tm_booker *booker, enum tm_exclusion_code c
 			      uint64_t cycles, int cpu)
 {
 	struct tm_window *window = booker->window;
+	uint64_t place = window->exclusions;
 
-	if (window->exclusions < TM_EXCLUSIONS)
-		window->exclusion[window->exclusions] = (struct tm_exclusion){
+	/* A move ends the sampler, and why it ended must not be hidden by what came before. */
+	if (place >= TM_EXCLUSIONS && code == TM_MOVED)
+		place = TM_EXCLUSIONS - 1;
+	if (place < TM_EXCLUSIONS)
+		window->exclusion[place] = (struct tm_exclusion){
 			.start_cycles = start_cycles,
 			.cycles = cycles,
 			.code = (int32_t)code,

@@ -390,6 +390,25 @@ static void a_move_to_a_counter_that_lags_is_seen_as_both(void)
 	CHECK(window.exclusion[1].code == TM_MOVED && window.exclusion[1].cycles == 0);
 }
 
+static uint64_t moved_after_many(uint64_t read)
+{
+	if (read == 700) {
+		script.cpu = CPU + 1;
+		return 30000;
+	}
+	return read % 10 == 9 ? (uint64_t)-5 : QUIET;
+}
+
+static void a_move_after_many_steps_back_is_kept(void)
+{
+	begin(moved_after_many, &plain);
+	CHECK(tm_spin(region) == TM_END_MOVED);
+	take_last();
+	CHECK(window.exclusions > TM_EXCLUSIONS);
+	CHECK(window.exclusion[TM_EXCLUSIONS - 1].code == TM_MOVED);
+	CHECK(window.exclusion[TM_EXCLUSIONS - 1].cycles == 30000);
+}
+
 static uint64_t moved_unseen(uint64_t read)
 {
 	if (read == 100)
@@ -426,6 +445,7 @@ int main(void)
 	RUN(a_lease_counts_only_running_time);
 	RUN(a_sampler_that_was_moved_leaves_at_once);
 	RUN(a_move_to_a_counter_that_lags_is_seen_as_both);
+	RUN(a_move_after_many_steps_back_is_kept);
 	RUN(a_move_below_the_threshold_is_found_at_the_cut);
 	free(region);
 	return 0;
