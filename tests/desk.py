@@ -76,11 +76,15 @@ class Desk:
         await self.pilot.pause()
 
     async def windows(self, count: int, **options: Any) -> None:
+        """Has the newest source hand on so many more, each when the one before was read: none are joined."""
         source = self.source
         made = scripted_windows(
             source.segment, self.given[source] + count, first=source.first_window, **options
         )
-        await self.give(*made[self.given[source] :])
+        for window in made[self.given[source] :]:
+            await asyncio.to_thread(source.give, window)
+            assert await asyncio.to_thread(self.app.feed.wait_idle, 20)
+        await self.give()
         self.given[source] += count
 
     async def opened(self, number: int) -> None:

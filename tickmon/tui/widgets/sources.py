@@ -18,7 +18,7 @@ _BASIS = {"phase": "its phase", "switch": "task switch", "trace": "kernel trace"
 
 def basis_words(source: Source) -> str:
     """What the source is known by; of what no phase explains nothing is known."""
-    explained = source.parts or source.basis == "trace"
+    explained = source.basis == "trace" or (source.parts and source.kind != "unknown")
     return _BASIS.get(source.basis, source.basis) if explained else "–"
 
 
