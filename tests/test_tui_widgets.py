@@ -25,7 +25,7 @@ from tickmon.tui.widgets.histogram import draw_histogram, strip_of
 from tickmon.tui.widgets.keys import draw_keys
 from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.panel import Draw
-from tickmon.tui.widgets.sources import draw_sources
+from tickmon.tui.widgets.sources import basis_words, draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
 from tickmon.tui.widgets.title import draw_title
 from tickmon.windows import Exclusion, KernelEvent, Method, Settings, Trace, Window
@@ -335,6 +335,13 @@ def test_the_title_says_whether_the_kernel_traces() -> None:
     assert "trace" not in lines(draw_title, view_of(), width=120)[0]
     assert "trace on" in lines(draw_title, traced_view(), width=80)[0]
     assert "no trace: ! says why" in lines(draw_title, traced_view(granted=False), width=120)[0]
+
+
+def test_unexplained_is_known_by_nothing_even_where_a_tick_lies_in_it() -> None:
+    reading = view_of().reading
+    assert reading is not None
+    (source,) = (source for source in reading.analysis.sources if source.name == "unexplained")
+    assert basis_words(replace(source, parts=("kernel tick 250 Hz",))) == "–"
 
 
 def test_a_tasks_name_is_no_markup_and_no_escape() -> None:
