@@ -64,9 +64,10 @@ class Desk:
             await self.pilot.pause(0.01)
 
     async def hand_on(self, *events: Any, source: ScriptedSource | None = None) -> None:
-        """Has a source, or else the newest, hand on events, and waits until the app was told of them."""
-        await asyncio.to_thread((source or self.source).give, *events)
-        assert await asyncio.to_thread(self.app.feed.wait_idle, 20)
+        """Has a source, or else the newest, hand on events, and waits until the app was told of each."""
+        for event in events:
+            await asyncio.to_thread((source or self.source).give, event)
+            assert await asyncio.to_thread(self.app.feed.wait_idle, 20)
         await self.pilot.pause()
 
     async def give(self, *events: Any) -> None:
@@ -81,10 +82,7 @@ class Desk:
         made = scripted_windows(
             source.segment, self.given[source] + count, first=source.first_window, **options
         )
-        for window in made[self.given[source] :]:
-            await asyncio.to_thread(source.give, window)
-            assert await asyncio.to_thread(self.app.feed.wait_idle, 20)
-        await self.give()
+        await self.give(*made[self.given[source] :])
         self.given[source] += count
 
     async def opened(self, number: int) -> None:
