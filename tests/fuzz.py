@@ -1,19 +1,19 @@
 """Input that nobody would write, by what it makes the code do: ``python -m tests.fuzz TARGET [SECONDS]``.
 
 TARGET is ``recording``, ``cpulist``, ``interrupts`` or ``limit``. It needs atheris, of the dependency group
-``fuzz``. What is found lies in the current directory, and is to be kept as a test.
+``fuzz``. What is found lies in the current directory, and is to be kept as a test. ``spoilt`` makes input
+without it, and without looking at what that does.
 """
 
 from __future__ import annotations
 
 import gc
+import random
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
-
-import atheris
 
 from tests.readings import three_windows
 from tests.recordings import written
@@ -90,6 +90,40 @@ def seeds(name: str) -> list[bytes]:
     }[name]
 
 
+def spoilt(data: list[bytes], count: int, seed: int) -> Iterator[bytes]:
+    """``count`` inputs made of ``data``: bytes changed, left out, doubled, or taken from another; the same
+    ``seed`` makes the same ones."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        made = bytearray(chance.choice(data))
+        for _ in range(chance.randint(1, 8)):
+            start = chance.randint(0, len(made))
+            end = min(len(made), start + chance.choice((0, 1, 2, 8, 64)))
+            other = chance.choice(data)
+            at = chance.randint(0, len(other))
+            made[start:end] = chance.choice(
+                (b"", made[start:end] * 2, other[at : at + 16], chance.randbytes(1), chance.choice(_PIECES))
+            )
+        yield bytes(made)
+
+
+_PIECES = (
+    b"null",
+    b"-1",
+    b"1e999",
+    b"9" * 30,
+    b"[]",
+    b"{}",
+    b'"',
+    b"\n",
+    b"\n\n",
+    b"\0",
+    b"\xff",
+    b"\x1b[2J",
+)
+"""What readers stumble over."""
+
+
 def _functions() -> list[FunctionType]:
     """Those of the readers, and of what they call."""
     watched = ("tickmon.loading", "tickmon.limits", "tickmon.machine", "json")
@@ -102,6 +136,8 @@ def _functions() -> list[FunctionType]:
 
 def main(name: str, seconds: float) -> None:
     """Runs until the time is over, or something is found: then the exit code is not 0."""
+    import atheris
+
     target = TARGETS[name]
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"

@@ -11,6 +11,7 @@ import threading
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -375,6 +376,28 @@ def test_run_that_was_killed_is_summed_up_from_its_windows(tmp_path: Path, event
     same = ("interruptions", "overhead_cycles", "overhead_share", "max_cycles", "check", "worst", "warnings")
     assert {name: line[name] for name in same} == {name: then[name] for name in same}
     assert [s["count"] for s in line["sources"]] == [s["count"] for s in then["sources"]]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("orderly", [True, False])
+def test_clock_that_was_set_back_leaves_the_run_as_it_is(tmp_path: Path, orderly: bool) -> None:
+    made = three_windows()
+    back = [
+        replace(
+            analysis,
+            window=replace(analysis.window, started_at=made[0].window.started_at - timedelta(hours=hours)),
+        )
+        for hours, analysis in enumerate(made)
+    ]
+    path = file_of(tmp_path, written(back, orderly=orderly))
+    assert [a.window.started_at for a in windows_in(path)] == [a.window.started_at for a in back]
+    (run,) = runs(path)
+    (usual,) = runs(file_of(tmp_path, written(made, orderly=orderly), "usual.jsonl"))
+    assert said_of(run.summed[0]) == said_of(usual.summed[0])
+
+
+def said_of(summed: Summed) -> Line:
+    """What a summary line says of a run."""
+    return dict(lines.summary_line(summed.summary, windows=summed.windows))
 
 
 def test_runs_of_joined_files_stay_apart(tmp_path: Path) -> None:

@@ -53,6 +53,11 @@ def test_chip_whose_name_starts_with_a_digit_is_no_count() -> None:
     assert parse_rows(text, 0) == {"14": Row("button", 3)}
 
 
+def test_blank_lines_end_nothing() -> None:
+    apart = X86.replace("\n", "\n\n").replace("NMI:", "   \t\nNMI:")
+    assert parse_rows(apart, 3) == parse_rows(X86, 3)
+
+
 def test_row_without_a_device_keeps_what_it_says() -> None:
     assert parse_rows(ARM64, 0)["15"] == Row("MSI 0 Edge -fasteoi", 0)
 

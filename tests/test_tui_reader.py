@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -138,6 +139,14 @@ def test_a_look_is_passed_over_when_a_newer_window_waits(reader: Reader, listene
     assert all_heard(reader, listener) == [1, 2, "look"]
 
 
+def test_two_thousand_looks_behind_are_one(reader: Reader, listener: Listener) -> None:
+    hold_up(reader, listener)
+    for _ in range(2_000):
+        reader.take(1, LOOK)
+        reader.take(1, GAP)
+    assert all_heard(reader, listener) == [1, "look", "OpenGap"]
+
+
 def test_a_look_is_read_when_only_an_end_follows(reader: Reader, listener: Listener) -> None:
     hold_up(reader, listener)
     reader.take(1, LOOK)
@@ -162,6 +171,15 @@ def test_another_cpu_makes_what_still_waits_needless(reader: Reader, listener: L
     newest = listener.news[-1]
     assert isinstance(newest, Reading)
     assert newest.trend.windows == 1
+
+
+def test_another_cpu_forgets_two_thousand_windows_behind(reader: Reader, listener: Listener) -> None:
+    hold_up(reader, listener)
+    for number in range(2_000):
+        reader.take(1, replace(WINDOWS[1], window=number + 2))
+    reader.begin(2, forget=True, warnings=())
+    reader.take(2, replace(WINDOWS[0], window=7))
+    assert all_heard(reader, listener) == [1, 7]
 
 
 def test_another_window_length_needs_all_that_still_waits(reader: Reader, listener: Listener) -> None:
