@@ -26,7 +26,7 @@ from tickmon.tui.widgets.keys import draw_keys
 from tickmon.tui.widgets.message import draw_message
 from tickmon.tui.widgets.panel import Draw
 from tickmon.tui.widgets.sources import basis_words, draw_sources
-from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line
+from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line, entry_at
 from tickmon.tui.widgets.title import draw_title
 from tickmon.windows import Exclusion, KernelEvent, Method, Settings, Trace, Window
 
@@ -76,6 +76,16 @@ def test_it_is_drawn_into_whatever_room_a_resize_leaves(draw: Draw) -> None:
     for width in (31, 40, 60):
         for height in range(1, 12):
             assert draw(view, width, height)
+
+
+@pytest.mark.parametrize("cursor", [None, 0])
+def test_a_time_line_without_room_for_a_window_is_its_heading(cursor: int | None) -> None:
+    view = view_of(windows=3)
+    view = replace(view, cursor=None if cursor is None else view.history.entries[cursor])
+    for width in range(5):
+        assert draw_overhead_line(view, width, 4)
+        assert entry_at(view, 1, width) in (None, *view.history.entries)
+    assert len(draw_overhead_line(view, 3, 4)) == 1
 
 
 def test_the_end_of_the_axis_has_room_in_cycles_too() -> None:

@@ -25,6 +25,8 @@ _PIECE = 8
 """Columns that are sent together when one of them changes."""
 _EDGE = 1
 """Free columns at both ends."""
+_FEWEST = 2
+"""Columns that a line needs: one for a window and one for the mark."""
 
 
 def draw_overhead_line(view: View, width: int, height: int) -> list[Row]:
@@ -51,6 +53,8 @@ def draw_worst_line(view: View, width: int, height: int) -> list[Row]:
 
 def entry_at(view: View, column: int, width: int) -> Entry | None:
     """The window that is drawn there; None: none, or one that is not complete."""
+    if width - 2 * _EDGE < _FEWEST:
+        return None
     visible = _visible(view, width - 2 * _EDGE)
     columns = {place: entry for entry, place in visible.entries}
     return columns.get(column - _EDGE)
@@ -89,6 +93,8 @@ def _line(
     height: int,
 ) -> list[Row]:
     columns = width - 2 * _EDGE
+    if columns < _FEWEST:
+        return [heading(name, width)]
     visible = _visible(view, columns)
     values = [value(entry.analysis) for entry, _ in visible.entries]
     total = visible.shown
