@@ -12,9 +12,9 @@ import pytest
 
 from tests.command import finished, interpreted, spare_cpu
 from tickmon import __version__
-from tickmon.cli import main
+from tickmon.cli import main, unmapped_text
 from tickmon.commandline import parse
-from tickmon.errors import UsageError
+from tickmon.errors import OUT_OF_MEMORY, UsageError
 from tickmon.machine.cpus import read_cpus
 from tickmon.options import SampleOptions, ScreenOptions, WatchOptions
 from tickmon.settings import settings_for
@@ -349,3 +349,15 @@ def test_process_has_left_the_measured_cpu_before_numpy_is_loaded() -> None:
     affinity, threads = json.loads(done.stderr.splitlines()[0])
     assert cpu not in affinity
     assert threads == "1"
+
+
+@pytest.mark.parametrize("flags", [0, os.ST_NOEXEC | os.ST_NOSUID])
+def test_library_on_a_noexec_mount_is_not_called_a_lack_of_memory(
+    flags: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount = os.statvfs_result((4096, 4096, 0, 0, 0, 0, 0, 0, flags, 255))
+    monkeypatch.setattr(os, "statvfs", lambda path: mount)
+    text = unmapped_text("/opt/tickmon/_native.so")
+    assert ("/opt/tickmon/_native.so" in text and "noexec" in text) is bool(flags)
+    assert (text == OUT_OF_MEMORY) is not bool(flags)
+    assert unmapped_text(None) == OUT_OF_MEMORY

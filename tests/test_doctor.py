@@ -393,6 +393,17 @@ def test_arm64_machine_has_no_firmware_counter_and_its_own_timer_row(tmp_path: P
     assert "arch_timer) +50" in of(said, "interrupts").what
 
 
+def test_cpu_is_not_called_offline_where_nothing_says_which_are(tmp_path: Path) -> None:
+    status = "proc/self/status"
+    plant(tmp_path, {status: "Cpus_allowed_list:\t0-3\n"})
+
+    def look(cpus: Collection[int]) -> Mapping[int, CpuUse]:
+        plant(tmp_path, {status: "Cpus_allowed_list:\t0-2\n"})
+        return idle(cpus)
+
+    assert gather(3, root=tmp_path, look_at=look, period_ns=lambda: None, discipline=lambda: None).cpu == 3
+
+
 def test_cpu_that_goes_offline_meanwhile_is_an_error_of_one_line(tmp_path: Path) -> None:
     def look(cpus: Collection[int]) -> Mapping[int, CpuUse]:
         plant(tmp_path, cpu_files(online="0-2"))

@@ -19,12 +19,13 @@ from tickmon.analysis import merge
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.cpus import read_cpus
 from tickmon.machine.facts import read_machine
+from tickmon.machine.rights import Rights
 from tickmon.machine.symbols import Symbols
 from tickmon.machine.tracefs import Place
 from tickmon.sampling import trace as trace_module
 from tickmon.sampling.collector import Collector
 from tickmon.sampling.native import ffi, lib
-from tickmon.sampling.trace import RECORD, Decoder, TraceBatch, TraceError, tracing
+from tickmon.sampling.trace import RECORD, Decoder, TraceBatch, TraceError, refusal, tracing
 from tickmon.sampling.tracepoints import Naming, TracePoint
 from tickmon.windows import Ended, Event, KernelEvent, Settings, Window
 
@@ -324,3 +325,27 @@ def test_what_the_kernel_did_lies_in_gaps_that_the_sampler_saw() -> None:
         assert len(lies) > 10
         assert lies.mean() >= 0.999, kind.name
     assert inside.mean() >= 0.999
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "remedy"),
+    [
+        (frozenset(), "run tickmon as root"),
+        (frozenset({"perfmon"}), "seccomp"),
+        (None, "run tickmon as root"),
+    ],
+)
+def test_whoever_has_the_right_is_not_told_to_become_root(
+    capabilities: frozenset[str] | None, remedy: str
+) -> None:
+    rights = Rights(
+        capabilities=capabilities,
+        filtered=None,
+        memlock_bytes=None,
+        priority_max=None,
+        tracefs=None,
+        addresses=None,
+    )
+    text = refusal(errno.EPERM, rights)
+    assert remedy in text
+    assert ("as root" in text) is not bool(capabilities)

@@ -51,17 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = TickmonError.exit_code
         say(OUT_OF_MEMORY)
     except ImportError as error:
-        # How the loader says that there is no room for a library.
+        # How the loader says that there is no room for a library, or that it may not run where it lies.
         if "failed to map segment" not in str(error):
             raise
         code = TickmonError.exit_code
-        say(OUT_OF_MEMORY)
+        say(unmapped_text(error.path))
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:
         code = _SIGNALLED + signal.SIGINT
     drop_output()
     return code
+
+
+def unmapped_text(library: str | None) -> str:
+    """Why a library could not be mapped, and what to do, in one line for the user."""
+    try:
+        forbidden = library is not None and os.statvfs(library).f_flag & os.ST_NOEXEC
+    except OSError:
+        forbidden = False
+    if not forbidden:
+        return OUT_OF_MEMORY
+    return f"{library} lies on a file system that is mounted noexec: install tickmon on another"
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -13,13 +13,14 @@ from tickmon.machine.clock import ClockSource, Discipline, read_clock_source, re
 from tickmon.machine.cmdline import read_cmdline
 from tickmon.machine.cpuinfo import read_modalias, runs_x86
 from tickmon.machine.cpulist import read_cpu_list
-from tickmon.machine.cpus import Cpus, read_cpus
+from tickmon.machine.cpus import Cpus, read_cpus, read_online
 from tickmon.machine.cputime import CpuTime, read_cpu_time
 from tickmon.machine.host import Host, read_host
 from tickmon.machine.interrupts import changes, read_rows
 from tickmon.machine.kernel import coarse_ns, is_skewed, kernel_tick
 from tickmon.machine.kernelconfig import read_config
 from tickmon.machine.kernellog import read_clock_log
+from tickmon.machine.mounts import read_mounts
 from tickmon.machine.power import Power, read_power
 from tickmon.machine.quota import Grants, read_grants
 from tickmon.machine.rights import Rights, read_rights
@@ -113,7 +114,9 @@ def gather(
         grants=read_grants(root),
         rights=read_rights(root),
     )
-    if cpu not in read_cpus(root).online:
+    # Where /sys does not say who is online, all that is left tells where this thread may run: elsewhere.
+    online = read_online(root, read_mounts(root))
+    if online and cpu not in online:
         raise TickmonError(f"CPU {cpu} went offline while it was being examined")
     return facts
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.errors import TickmonError
+from tickmon.machine.rights import Rights, read_rights
 from tickmon.machine.symbols import Symbols
 from tickmon.machine.tracefs import mounted
 from tickmon.sampling.native import check, ffi, lib
@@ -167,13 +168,13 @@ class Tracer:
         result = ffi.new("struct tm_trace **")
         error = lib.tm_trace_open(cpu, asked, len(points), result)
         if error < 0:
-            raise TraceError(_refusal(-error))
+            raise TraceError(refusal(-error, read_rights()))
         self._handle: Any = result[0]
         refusals = [-native.error for native, point in zip(asked, points, strict=True) if point.id]
         if all(refusals):
             # Page faults alone can be had with fewer rights, and name next to nothing.
             self.close()
-            raise TraceError(_refusal(refusals[0]))
+            raise TraceError(refusal(refusals[0], read_rights()))
         self._room = np.zeros(_ROOM, RECORD)
         self._decoder = Decoder(points, symbols, opened=[native.error == 0 for native in asked])
 
@@ -246,8 +247,14 @@ def _tracefs(root: Path) -> Iterator[Path]:
         )
 
 
-def _refusal(error: int) -> str:
+def refusal(error: int, rights: Rights) -> str:
+    """Why the kernel refused a perf event with that errno, and what to do, in one line for the user."""
     if error in (errno.EACCES, errno.EPERM):
+        if (rights.capabilities or frozenset()) & {"perfmon", "sys_admin"}:
+            return (
+                f"perf events of a whole CPU are refused ({os.strerror(error)}) though this process has the"
+                " right: allow perf_event_open in the container's seccomp profile or security module"
+            )
         return (
             f"perf events of a whole CPU are not permitted ({os.strerror(error)}): run tickmon as root"
             " (CAP_PERFMON), or have kernel.perf_event_paranoid set to -1"
