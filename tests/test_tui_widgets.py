@@ -73,7 +73,7 @@ def test_what_lies_beyond_the_axis_is_drawn_and_counted() -> None:
 @pytest.mark.parametrize("draw", [draw_histogram, draw_sources, draw_overhead_line, draw_figures])
 def test_it_is_drawn_into_whatever_room_a_resize_leaves(draw: Draw) -> None:
     view = view_of()
-    for width in (31, 40, 60):
+    for width in (1, 12, 30, 31, 40, 60):
         for height in range(1, 12):
             assert draw(view, width, height)
 

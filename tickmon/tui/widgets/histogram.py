@@ -71,12 +71,12 @@ def axis_for(reading: Reading, axis: Axis | None) -> Axis:
 def draw_histogram(view: View, width: int, height: int) -> list[Row]:
     """A heading, the strips, and the axis; the strips share the rows between."""
     reading, axis = view.reading, view.axis
-    if reading is None or axis is None:
+    columns = width - _LABEL - _BEYOND
+    if reading is None or axis is None or columns < 1:
         return [heading("interruptions by length", width)]
     strips = _strips(reading.analysis)
     per_strip, spare = divmod(height - 2, len(strips))
     gap = 1 if per_strip >= 4 else 0
-    columns = width - _LABEL - _BEYOND
     places = [
         (c, _length(length, view)) for c, length in decades(axis, columns, unit_ns=_unit_ns(view, reading))
     ]
