@@ -36,7 +36,7 @@ from tickmon.errors import TickmonError
 from tickmon.formats import lines
 from tickmon.formats.lines import Header
 from tickmon.loading.files import LINE_MAX_BYTES
-from tickmon.loading.read import Note, Remark, Summed, read
+from tickmon.loading.read import Item, Note, Remark, Summed, read
 from tickmon.loading.runs import runs
 from tickmon.windows import Segment
 
@@ -161,6 +161,24 @@ def test_what_does_no_harm_is_read_over(tmp_path: Path, spoil: Callable[[str], s
     items = list(read(path))
     assert len(of_kind(items, Analysis)) == 3
     assert of_kind(items, Remark) == []
+
+
+@pytest.mark.parametrize("windows", [True, False])
+@pytest.mark.parametrize("idle", ["{}", '{"line":"later"}', WHOLE.splitlines()[0], WHOLE.splitlines()[1]])
+def test_only_so_many_lines_in_a_row_hold_no_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, windows: bool, idle: str
+) -> None:
+    monkeypatch.setattr("tickmon.loading.read.IDLE_MAX", 5)
+    head, segment, *rest = written(three_windows()).splitlines()
+    fitting = [head, segment, *[idle] * 2, segment, *rest, *["{}"] * 5]
+    assert read_all(file_of(tmp_path, "\n".join(fitting)), windows=windows)
+    with pytest.raises(TickmonError, match=r"line 6 is one more than 5 in a row that hold no measurement"):
+        read_all(file_of(tmp_path, "\n".join([head, segment, *[idle] * 4])), windows=windows)
+
+
+def read_all(path: Path, *, windows: bool) -> list[Item]:
+    """All items of a file."""
+    return list(read(path, windows=windows))
 
 
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
@@ -405,6 +423,12 @@ def test_runs_of_joined_files_stay_apart(tmp_path: Path) -> None:
     first, second = runs(file_of(tmp_path, killed + WHOLE))
     assert (first.ended, second.ended) == (False, True)
     assert [s.windows for s in (*first.summed, *second.summed)] == [2, 3]
+
+
+def test_more_runs_than_are_kept_are_all_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickmon.loading.runs.RUNS_KEPT", 2)
+    found = list(runs(file_of(tmp_path, WHOLE * 4)))
+    assert [(run.ended, run.summed[0].windows) for run in found] == [(True, 3)] * 4
 
 
 def test_run_before_its_first_window_has_nothing_to_sum_up(tmp_path: Path) -> None:

@@ -25,10 +25,20 @@ SEGMENTS_KEPT = 4096
 OBJECT_MAX_BYTES = 64 << 20
 """An object of --format json is held in memory as a whole, which takes some ten times its length."""
 
+IDLE_MAX = 100_000
+"""So many lines in a row may hold no measurement. Packed, more could go on for hours in a small file."""
+
 _NOTE_LIMIT = 300
 
 _CLOSING = ("header", "segment", "window", "summary")
 """After such a line no more interruptions of the window before it follow."""
+
+_MEASURED = ("window", "events", "summary")
+"""Kinds of lines that hold some measurement."""
+
+_PASSED_EVENTS = b'{"line":"events"'
+_PASSED_WINDOW = b'{"line":"window"'
+"""Lines that begin like this need not even be looked into: that is what makes a long file short."""
 
 _RECORD = "record it again, or give another file"
 
@@ -86,12 +96,12 @@ class _Reading:
     def __init__(self, path: Path, *, windows: bool, events: bool) -> None:
         self._path = path
         self._events = events
-        # Lines that begin like this are not even looked into: that is what makes a long file short.
-        self._passed: tuple[bytes, ...] = () if events else (b'{"line":"events"',)
+        self._passed: tuple[bytes, ...] = () if events else (_PASSED_EVENTS,)
         if not windows:
-            self._passed += (b'{"line":"window"',)
+            self._passed += (_PASSED_WINDOW,)
         self._windows = windows
         self._begun = False
+        self._idle = 0
         self._segments: dict[int, Segment] = {}
         self._open: Analysis | None = None
         self._parts: list[Columns] = []
@@ -100,6 +110,7 @@ class _Reading:
     def line(self, number: int, line: bytes, whole: bool) -> Iterator[Item]:
         """What one line comes to, and what it shows to be complete."""
         if whole and self._begun and line.startswith(self._passed) and line.rstrip().endswith(b"}"):
+            self._idle = 0
             return
         try:
             values = json.loads(line.decode(), parse_constant=_refuse)
@@ -128,6 +139,9 @@ class _Reading:
         kind = line.text_or_none("line")
         if not self._begun and kind != "header":
             raise self._no_recording(number)
+        self._idle = 0 if kind in _MEASURED else self._idle + 1
+        if self._idle > IDLE_MAX:
+            raise BadMemberError(f"is one more than {IDLE_MAX:,} in a row that hold no measurement")
         if kind == "events":
             if self._events:
                 self._add_events(line)

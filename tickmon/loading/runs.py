@@ -13,6 +13,9 @@ from tickmon.formats.lines import Header
 from tickmon.loading.files import STDIN
 from tickmon.loading.read import Item, Note, Remark, Summed, read
 
+RUNS_KEPT = 1000
+"""So many runs of one file are in memory at once, 100 kB each; of more they are read one after the other."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordedRun:
@@ -31,16 +34,19 @@ def runs(path: Path) -> Iterator[RecordedRun]:
     """All runs of a file, in its order; TickmonError as from ``read``.
 
     A file is gone through once without looking at its windows. Only when a run has no summary, because it
-    was killed or goes on, that is done again with them; a pipe has no second time.
+    was killed or goes on, or when there are very many, that is done again with them; a pipe has no second
+    time.
     """
     if not can_be_read_twice(path):
         yield from _runs(read(path, events=False))
         return
-    first = list(_runs(read(path, windows=False)))
-    if all(run.ended for run in first):
-        yield from first
-    else:
-        yield from _runs(read(path, events=False))
+    first: list[RecordedRun] = []
+    for run in _runs(read(path, windows=False)):
+        if not run.ended or len(first) == RUNS_KEPT:
+            yield from _runs(read(path, events=False))
+            return
+        first.append(run)
+    yield from first
 
 
 def can_be_read_twice(path: Path) -> bool:
