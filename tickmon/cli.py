@@ -81,6 +81,11 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit:
         # --help and --version have been printed.
         return 0
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Reading the words takes no file: it was the help that could not be written.
+        raise TickmonError(f"cannot write to standard output: {error.strerror}") from None
     match asked:
         case SampleOptions():
             return _sample(asked)

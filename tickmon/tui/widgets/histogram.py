@@ -95,7 +95,8 @@ def _notes(view: View, reading: Reading) -> tuple[str, ...]:
     length = (
         f"the first {reading.length_s:.1f} s of a window"
         if reading.analysis.window.provisional
-        else f"one window of {window_text(reading.analysis.window.segment.window_s)}"
+        # Joined with others, or cut late, a window is longer than was asked for.
+        else f"one window of {window_text(float(f'{reading.length_s:.2g}'))}"
     )
     n = reading.analysis.spread.n
     loop = view.settings.method is Method.LOOP
