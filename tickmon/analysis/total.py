@@ -93,12 +93,13 @@ def _join(before: Analysis, after: Analysis) -> Analysis:
     trains, renamed = joined_trains(before, after, window)
     renamed_before = renamed_sources(before.sources, renamed)
     sources, places = joined_sources((*renamed_before, *after.sources), baseline_cycles)
-    # Only those that stay among the worst are looked at more closely.
-    longest = sorted(
-        ((worst, part is after) for part in (before, after) for worst in part.worst),
-        key=lambda one: -one[0].gap_cycles,
-    )[:WORST]
-    worst = [_moved(one, shift_cycles, len(before.sources)) if is_later else one for one, is_later in longest]
+    # Only those that stay among the worst are looked at more closely, which hardly any does in a long run.
+    full = len(before.worst) >= WORST
+    least_cycles = min(one.gap_cycles for one in before.worst) if full else -1
+    later = [
+        _moved(one, shift_cycles, len(before.sources)) for one in after.worst if one.gap_cycles > least_cycles
+    ]
+    worst = sorted((*before.worst, *later), key=lambda one: -one.gap_cycles)[:WORST]
     verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
     doubtful = [verdict for verdict in verdicts if verdict.holds is False]
     joined = Analysis(

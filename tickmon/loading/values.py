@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, cast
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,11 +53,6 @@ PARTS_MOST = 1000
 _HZ_LEAST, _HZ_MOST = 1e-3, 1e12
 _BASES = ("kernel", "option", "measured")
 _VERDICTS = ("ok", "missing", "extra", "stopped", "unknown")
-_WHEN = re.compile(
-    r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{6}Z", re.ASCII
-)
-"""Times that are certainly ones, as they are written; any other is looked at more closely."""
-
 _NO_INTS = np.zeros(0, np.int32)
 
 
@@ -405,33 +399,28 @@ def _counters(part: Members | None) -> Counters | None:
 def _all_worst(line: Members, window: Window, sources: int) -> tuple[Worst, ...]:
     """There are a hundred in every window, so members that are as always are looked at only once."""
     return tuple(
-        Worst(
-            start_cycles=values["start_cycles"],
-            gap_cycles=values["gap_cycles"],
-            source=values["source"],
-            at=datetime.fromisoformat(values["at"]),
-            causes=None,
-        )
-        if _is_plain(values, sources)
-        else _worst(Members(values, "worst[]"), window, sources)
-        for values in cast("list[Any]", line.values("worst", PARTS_MOST))
+        _plain_worst(values, sources) or _worst(Members(values, "worst[]"), window, sources)
+        for values in line.values("worst", PARTS_MOST)
     )
 
 
-def _is_plain(values: Any, sources: int) -> bool:
-    """Whether it holds just whole numbers within bounds, and the time as it is written."""
-    return (
-        type(values) is dict
-        and type(start := values.get("start_cycles")) is int
-        and type(gap := values.get("gap_cycles")) is int
-        and type(source := values.get("source")) is int
+def _plain_worst(values: Any, sources: int) -> Worst | None:
+    """From just whole numbers within bounds, and a time in UTC; None when there is anything else."""
+    try:
+        start, gap, source = values["start_cycles"], values["gap_cycles"], values["source"]
+        at = datetime.fromisoformat(values["at"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    if (
+        type(start) is type(gap) is type(source) is int
         and -MOST <= start <= MOST
         and 0 <= gap <= MOST
         and 0 <= source < sources
-        and type(at := values.get("at")) is str
-        and _WHEN.fullmatch(at) is not None
+        and at.tzinfo is UTC
         and values.get("causes") is None
-    )
+    ):
+        return Worst(start_cycles=start, gap_cycles=gap, source=source, at=at, causes=None)
+    return None
 
 
 def _worst(part: Members, window: Window, sources: int) -> Worst:
