@@ -181,6 +181,15 @@ def read_all(path: Path, *, windows: bool) -> list[Item]:
     return list(read(path, windows=windows))
 
 
+@pytest.mark.parametrize(
+    "at", ["2026-09-21T14:13:20.5Z", "2026-09-21T16:13:20.5+02:00", "2026-09-21T14:13:20.5"]
+)
+def test_time_of_a_worst_interruption_is_in_utc_however_it_is_written(tmp_path: Path, at: str) -> None:
+    made = changed(written(three_windows()), "window", lambda line: line["worst"][0].update(at=at))
+    worst = windows_in(file_of(tmp_path, made))[0].worst[0]
+    assert worst.at.isoformat() == "2026-09-21T14:13:20.500000+00:00"
+
+
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in written(three_windows()).splitlines()]
     for line in lines:
