@@ -14,6 +14,8 @@ from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -34,6 +36,9 @@ from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.themes import THEMES
 from tickmon.tui.view import Reading, View
 from tickmon.windows import Window
+
+_RESIZE_S = 0.05
+"""By then the kernel has set the size of which it told."""
 
 
 class Shown(Protocol):
@@ -136,6 +141,18 @@ class Shell(App[int]):
 
     def _show(self) -> None:
         self.main.show(self._seen.view())
+
+    def on_resize(self) -> None:
+        """Looks at the size once more: the kernel sends SIGWINCH before it sets the new one (pty_resize() in
+        drivers/tty/pty.c), and Textual's timer that gathers sizes may never fire."""
+        self._after(_RESIZE_S, self._heed_size)
+
+    def _heed_size(self) -> None:
+        self._check_resize()
+        if isinstance(self._driver, TerminalDriver):
+            size = Size(*self._driver._get_terminal_size())
+            if size != self.size:
+                self.post_message(Resize(size, size))
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
         # Textual's own timer never fires when the event loop is held up for longer than its time.
