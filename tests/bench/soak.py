@@ -1,8 +1,9 @@
 """Long runs: whether memory stays where it was, and how fast files grow.
 
 ``python -m tests.bench.soak real --minutes 60`` records a real CPU, by ``tickmon sample`` and by
-the screen with key R in a pseudo-terminal at once. ``python -m tests.bench.soak week`` puts a week of made-up
-windows of a second through what the screen does with each: analysis, trend, history, recording.
+the screen with key R in a pseudo-terminal at once. ``python -m tests.bench.soak week [--window S]`` puts a
+week of made-up windows, of ten seconds unless told, through what the screen does with each: analysis, trend,
+history, recording.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from tickmon.tui.reader import Fault, News, Reader
 from tickmon.units import size_text
 from tickmon.windows import Settings
 
-_WEEK_S = 7 * 86_400
 _LOOKS = 40
 """So often memory and file are looked at."""
 
@@ -83,8 +83,9 @@ def real(minutes: float) -> None:
             tell("screen", looks[terminal.process.pid], recorded, hours)
 
 
-def week(count: int) -> None:
-    """``count`` windows of a second as fast as they go, a new segment after every hundred."""
+def week(window_s: float, length_s: float) -> None:
+    """So much time in windows of ``window_s``, as fast as they go, a new segment after every hundred."""
+    count = round(length_s / window_s)
     told = 0
 
     def listen(_turn: int, news: News) -> None:
@@ -93,7 +94,7 @@ def week(count: int) -> None:
         if isinstance(news, Fault):
             raise SystemExit(repr(news.error))
 
-    segment = scripted_segment(Settings(cpu=3))
+    segment = scripted_segment(Settings(cpu=3, window_s=window_s))
     made = scripted_windows(segment, 100, life=QUIET_LIFE)
     kept_kb: list[int] = []
     begun_s = time.monotonic()
@@ -105,10 +106,10 @@ def week(count: int) -> None:
             turn, place = divmod(number, len(made))
             if place == 0:
                 of_turn = replace(segment, segment=turn + 1)
-                # Never more than this many wait, as with a screen that keeps up.
-                reader.wait_idle(600)
+            # None waits, as with a screen that keeps up: those that wait would be joined.
+            reader.wait_idle(600)
             window = made[place]
-            at = made[0].started_at + timedelta(seconds=number)
+            at = made[0].started_at + timedelta(seconds=number * window_s)
             reader.take(0, replace(window, segment=of_turn, window=number + 1, started_at=at))
             if number % max(count // _LOOKS, 1) == 0:
                 kept_kb.append(memory_kb(os.getpid()))
@@ -117,7 +118,7 @@ def week(count: int) -> None:
         reader.close(60)
         (path,) = Path(name).iterdir()
         print(f"{count:,} windows in {taken_s:.0f} s, {taken_s / count * 1000:.2f} ms each; {told:,} told")
-        tell("week", kept_kb, path, count / 3600)
+        tell("week", kept_kb, path, length_s / 3600)
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"peak {peak_kb / 1000:.1f} MB, with the reading of the file")
 
@@ -129,11 +130,12 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("real", "week"))
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--windows", type=int, default=_WEEK_S)
+    parser.add_argument("--window", type=float, default=10.0, help="seconds")
+    parser.add_argument("--days", type=float, default=7.0)
     options = parser.parse_args()
     chosen: dict[str, Callable[[], None]] = {
         "real": lambda: real(options.minutes),
-        "week": lambda: week(options.windows),
+        "week": lambda: week(options.window, options.days * 86_400),
     }
     chosen[options.what]()
 
