@@ -66,6 +66,7 @@ SEGMENT: Mapping[str, object] = {
     "threshold_cycles": Maybe(int),
     "window_s": float,
     "loop_size": Maybe(int),
+    "priority": int,
     "reason": re.compile("start|cpu|method|settings|trace|reset|jump|scan"),
     "counter_synchronised": bool,
     "guest": bool,

@@ -71,6 +71,7 @@ def make_segment(**changes: object) -> Segment:
         "step_cycles": 2,
         "window_s": 1.0,
         "loop_size": 6800 if loop else None,
+        "priority": 0,
         "reason": "start",
     }
     return Segment(**(values | changes))  # type: ignore[arg-type]

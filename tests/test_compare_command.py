@@ -80,7 +80,7 @@ def test_json_holds_every_figure_and_no_nan(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "changes"),
-    [("threshold", {"threshold_cycles": 500}), ("method", {})],
+    [("threshold", {"threshold_cycles": 500}), ("priority", {"priority": 3}), ("method", {})],
 )
 def test_readings_that_were_not_taken_alike_get_no_verdict(
     tmp_path: Path, name: str, changes: dict[str, Any]

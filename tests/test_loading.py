@@ -193,7 +193,7 @@ def test_time_of_a_worst_interruption_is_in_utc_however_it_is_written(tmp_path: 
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in written(three_windows()).splitlines()]
     for line in lines:
-        for name in ("counter_synchronised", "guest", "step_cycles", "kernel_tick"):
+        for name in ("counter_synchronised", "guest", "step_cycles", "kernel_tick", "priority"):
             line.pop(name, None)
         for name in ("excluded_count", "excluded_cycles"):
             line.pop(name, None)

@@ -47,6 +47,13 @@ def test_summary_says_what_was_measured_where_and_how() -> None:
     assert "above 200 ns (400 cycles)" in line_of(text, "method")
 
 
+def test_summary_says_at_which_priority_it_was_measured() -> None:
+    segment = make_segment(priority=3)
+    text = text_of(*read(simulate(segment=segment)))
+    assert line_of(text, "method").endswith("; as a SCHED_FIFO task of priority 3")
+    assert "SCHED_FIFO" not in text_of(*three_windows())
+
+
 def test_summary_says_what_came_out() -> None:
     analyses = three_windows()
     text = text_of(*analyses)

@@ -9,11 +9,12 @@ from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, BaselineVerdict, Check, Worst
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import Summary
+from tickmon.conditions import conditions
 from tickmon.counted import counted_lines
 from tickmon.formats.lines import Header
 from tickmon.layout import labelled, table
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text, significant
-from tickmon.windows import Method, Segment
+from tickmon.windows import Method
 
 WORST_SHOWN = 5
 
@@ -31,7 +32,7 @@ def reading_text(header: Header, summary: Summary, *, windows: int) -> str:
     """What was measured in ``windows`` windows of one CPU, where, how, and what came out."""
     analysis = summary.analysis
     paragraphs = (
-        _conditions(header, analysis, windows),
+        conditions(header, analysis, windows),
         _findings(summary),
         _sources(analysis),
         _trains(analysis),
@@ -97,57 +98,6 @@ def check_text(check: Check, kernel_hz: float | None) -> str:
         text += f" The kernel counted {counted(check.kernel, 'timer interrupt')} of every kind"
         text += f" ({check.kernel_row})." if check.kernel_row else "."
     return text
-
-
-def _conditions(header: Header, analysis: Analysis, windows: int) -> Iterator[str]:
-    window, host = analysis.window, header.host
-    segment = window.segment
-    length_s = window.watched_cycles / analysis.tsc_hz
-    yield f"tickmon {header.tickmon_version}: CPU {segment.cpu} of {host.name or 'an unknown host'}"
-    yield from labelled(
-        "measured",
-        f"{window.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, {significant(length_s, 4)} s "
-        f"in {counted(windows, 'window')}",
-    )
-    yield from labelled("kernel", ", ".join(_kernel_parts(header, segment)))
-    yield from labelled("processor", host.cpu_model or "unknown")
-    yield from labelled("counter", _counter_text(header, analysis))
-    yield from labelled("method", _method_text(analysis))
-
-
-def _kernel_parts(header: Header, segment: Segment) -> Iterator[str]:
-    yield header.host.kernel or "unknown"
-    if segment.kernel_tick:
-        yield f"HZ {segment.kernel_tick.hz:g} ({segment.kernel_tick.source})"
-    else:
-        yield "HZ unknown"
-    if header.host.virtualization:
-        yield f"virtualization: {header.host.virtualization}"
-
-
-def _counter_text(header: Header, analysis: Analysis) -> str:
-    segment = analysis.window.segment
-    error = (
-        "" if segment.tsc_hz_error_ppm is None else f" within {significant(segment.tsc_hz_error_ppm, 2)} ppm"
-    )
-    return (
-        f"{analysis.tsc_hz / 1e6:,.6f} MHz{error} ({segment.tsc_hz_source}), "
-        f"clocksource {header.clocksource or 'unknown'}"
-    )
-
-
-def _method_text(analysis: Analysis) -> str:
-    window = analysis.window
-    if window.segment.method is Method.LOOP:
-        return (
-            f"loop: {counted(window.interruptions, 'sample')} of "
-            f"{counted(window.segment.loop_size, 'iteration')}"
-        )
-    threshold_cycles = window.segment.threshold_cycles
-    return (
-        f"gap: {count_text(window.reads)} reads of the counter; an interruption is a gap above "
-        f"{_duration(threshold_cycles, analysis)} ({count_text(threshold_cycles)} cycles)"
-    )
 
 
 def _findings(summary: Summary) -> Iterator[str]:

@@ -112,6 +112,8 @@ class Segment:
     window_s: float
     loop_size: int | None
     """None for the gap method."""
+    priority: int | None
+    """Of SCHED_FIFO; 0: an ordinary task; None: not known."""
     reason: str
     """Why it began: ``start``, ``cpu``, ``method``, ``settings``, ``trace``, ``reset``, ``jump`` or
     ``scan``."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from tickmon.analysis.alike import differences
 from tickmon.analysis.compare import compare, stretches_alike
 from tickmon.compare.load import Reading, Recording, load
+from tickmon.compare.place import place_differences
 from tickmon.compare.report import Pair, json_text, pair_text
-from tickmon.compare.taken import differences
 from tickmon.errors import TickmonError
 from tickmon.loading.files import name_of
 from tickmon.options import CompareOptions
@@ -66,7 +67,10 @@ def _pair(before: Reading, after: Reading) -> Pair:
     return Pair(
         before=before,
         after=after,
-        settings=tuple(differences(before.taken, after.taken)),
+        settings=(
+            *differences(before.taken, after.taken),
+            *place_differences(before.header, after.header),
+        ),
         comparison=compare(*sides, loop=loop),
         notes=tuple(notes),
     )

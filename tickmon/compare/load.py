@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from tickmon.analysis.alike import Taken, taken, taken_alike
 from tickmon.analysis.compare import WINDOWS_FEW
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.stretches import Stretch, stretch_of
-from tickmon.compare.taken import Taken, taken, taken_alike
 from tickmon.errors import TickmonError
 from tickmon.formats.lines import Header
 from tickmon.loading.files import name_of
@@ -26,6 +26,7 @@ RECENT = 60
 class Reading:
     """All windows of one CPU that were taken alike: those of the last way, where a file has several."""
 
+    header: Header
     taken: Taken
     started_at: datetime
     stretches: list[Stretch] = field(default_factory=list)
@@ -87,16 +88,17 @@ def _gathered(path: Path, items: Iterable[Item]) -> Recording:
         elif isinstance(item, Remark):
             remarks.append(item.message)
         elif isinstance(item, Analysis) and header is not None:
-            _add(readings, taken(header, item), item)
+            _add(readings, header, item)
     return Recording(path=path, readings=readings, remarks=tuple(remarks))
 
 
-def _add(readings: dict[int, Reading], how: Taken, analysis: Analysis) -> None:
+def _add(readings: dict[int, Reading], header: Header, analysis: Analysis) -> None:
+    how = taken(analysis)
     reading = readings.get(how.cpu)
     if reading is None or not taken_alike(reading.taken, how):
         before = 0 if reading is None else reading.left_out + len(reading.stretches)
-        reading = Reading(taken=how, started_at=analysis.window.started_at, left_out=before)
+        reading = Reading(header=header, taken=how, started_at=analysis.window.started_at, left_out=before)
         readings[how.cpu] = reading
-    reading.taken = how
+    reading.header, reading.taken = header, how
     reading.stretches.append(stretch_of(analysis))
     reading.recent.append(analysis)

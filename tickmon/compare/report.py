@@ -10,9 +10,10 @@ from datetime import UTC
 from pathlib import Path
 
 import tickmon
+from tickmon.analysis.alike import Setting
 from tickmon.analysis.compare import ERROR_RATE, Change, Comparison
 from tickmon.compare.load import Reading
-from tickmon.compare.taken import Setting
+from tickmon.compare.place import place_of
 from tickmon.formats.lines import iso_text
 from tickmon.layout import labelled, table
 from tickmon.text import harmless
@@ -138,6 +139,7 @@ def _members(pair: Pair) -> dict[str, object]:
 def _reading_members(reading: Reading) -> dict[str, object]:
     return {
         **asdict(reading.taken),
+        **place_of(reading.header),
         "started_at": iso_text(reading.started_at),
         "length_s": reading.length_s,
         "windows": len(reading.stretches),
@@ -148,7 +150,7 @@ def _conditions(name: str, reading: Reading) -> Iterator[str]:
     windows = counted(len(reading.stretches), "window")
     yield from labelled(
         name,
-        f"CPU {reading.taken.cpu} of {reading.taken.host or 'an unknown host'}, "
+        f"CPU {reading.taken.cpu} of {reading.header.host.name or 'an unknown host'}, "
         f"{reading.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, "
         f"{significant(reading.length_s, 4)} s in {windows}",
     )

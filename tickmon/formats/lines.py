@@ -95,6 +95,7 @@ def segment_line(segment: Segment) -> Line:
         "threshold_cycles": segment.threshold_cycles,
         "window_s": segment.window_s,
         "loop_size": segment.loop_size,
+        "priority": segment.priority,
         "reason": segment.reason,
         "counter_synchronised": segment.counter_synchronised,
         "guest": segment.guest,

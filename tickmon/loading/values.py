@@ -47,6 +47,7 @@ NAME_LIMIT = 200
 """Characters of a name that are kept."""
 
 CPU_MOST = 1 << 20
+_PRIORITY_MOST = 99
 PARTS_MOST = 1000
 """So many sources, trains or rows a window may have."""
 
@@ -91,6 +92,7 @@ def segment_of(line: Members) -> Segment:
         step_cycles=line.whole_or_none("step_cycles") or 0,
         window_s=line.number("window_s", least=0),
         loop_size=line.whole_or_none("loop_size"),
+        priority=line.whole_or_none("priority", most=_PRIORITY_MOST),
         reason=line.text("reason", NAME_LIMIT),
     )
 

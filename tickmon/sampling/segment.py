@@ -83,5 +83,6 @@ def segment_of(settings: Settings, facts: Facts, status: Status, *, segment: int
         step_cycles=status.step_cycles,
         window_s=settings.window_s,
         loop_size=settings.loop_size if loop else None,
+        priority=settings.priority,
         reason=reason,
     )
