@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.making import Life, make_segment, make_tick, make_window, simulate
 from tests.readings import loop_window, read, read_one
 from tests.stretches import dependent, make_stretches
-from tickmon.analysis.compare import Change, Comparison, change_between, compare
+from tickmon.analysis.change import Change
+from tickmon.analysis.compare import Comparison, change_between, compare
 from tickmon.analysis.difference import are_independent, difference, holm
+from tickmon.analysis.figures import SOURCES_MOST
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.stretches import Cost, Stretch, parts_of, stretch_of
 
@@ -140,6 +142,35 @@ def test_better_in_one_and_worse_in_another_is_mixed_unless_the_cpu_has_more_or_
         replace(s, overhead_ns=s.overhead_ns * 2) for s in with_noise(make_stretches(2, tick_ns=1_000), n=5)
     ]
     assert compare(before, costly).verdict == "worse"
+
+
+def with_tasks(stretches: list[Stretch], count: int) -> list[Stretch]:
+    """The same beside so many other tasks, each costing more than the one before."""
+    tasks = {f"task {i}": Cost(n=i + 1, overhead_ns=1e3 * (i + 1), median_ns=None) for i in range(count)}
+    return [replace(s, sources={**s.sources, **tasks}) for s in stretches]
+
+
+def test_sources_beyond_the_costliest_are_named_but_not_judged() -> None:
+    many = with_tasks(make_stretches(1), 30)
+    comparison = compare(many, with_tasks(make_stretches(2), 29))
+    compared = {change.of for change in comparison.changes if change.of}
+    left_out = {change.of for change in comparison.left_out}
+    assert len(compared) == SOURCES_MOST
+    assert compared | left_out == set(many[0].sources)
+    assert not compared & left_out
+    assert {(change.verdict, change.p, change.reason) for change in comparison.left_out} == {
+        ("unknown", None, "left out")
+    }
+    cheap = {change.name: change.before for change in comparison.left_out if change.of == "task 3"}
+    assert cheap == {"source_per_s": pytest.approx(4.0), "source_share": pytest.approx(4e-6)}
+    assert compare(make_stretches(1), make_stretches(2)).left_out == ()
+
+
+def test_readings_in_which_nothing_was_watched_cannot_be_told() -> None:
+    nothing = [replace(stretch, length_s=0.0) for stretch in with_tasks(make_stretches(1), 30)]
+    comparison = compare(nothing, make_stretches(2))
+    assert comparison.verdict == "unknown"
+    assert {change.before for change in comparison.left_out} == {None}
 
 
 # -- no change --------------------------------------------------------------------------------------

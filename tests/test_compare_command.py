@@ -16,6 +16,7 @@ from tests.making import make_segment, simulate
 from tests.readings import HEADER, loop_window, read
 from tests.recordings import changed, file_of, written
 from tests.test_compare import QUIET, lived
+from tickmon.analysis.figures import SOURCES_MOST
 from tickmon.analysis.readings import Analysis
 from tickmon.formats.lines import Header
 from tickmon.layout import WIDTH
@@ -56,6 +57,26 @@ def test_text_says_what_changed_and_fits_a_mail(tmp_path: Path) -> None:
     assert tick[-1] == "better"
     (verdict,) = [line for line in lines if line.startswith("verdict")]
     assert verdict.startswith("verdict    Better: a tick, median −24")
+
+
+def _tasks(line: dict[str, Any]) -> None:
+    """Thirty sources more, that took nothing worth saying."""
+    for number in range(30):
+        source = {"name": f"task {number}", "kind": "preemption", "basis": "trace", "parts": [], "count": 0}
+        line["sources"].append({**source, "overhead_cycles": 0})
+
+
+def test_sources_that_are_not_compared_are_counted_and_in_the_json(tmp_path: Path) -> None:
+    many = changed(BEFORE, "window", _tasks)
+    others = (
+        len({change["of"] for change in as_json(tmp_path, many, AFTER)["changes"]} - {None}) - SOURCES_MOST
+    )
+    assert others > 20
+    assert as_json(tmp_path, many, AFTER)["sources_left_out"] == others
+    text = compared(tmp_path, many, AFTER).stdout
+    assert f"{others} sources that cost less: not compared, but in --format json." in text
+    assert "task 29" not in text
+    assert "that cost less" not in compared(tmp_path, BEFORE, AFTER).stdout
 
 
 def test_same_recording_cannot_be_told_apart_from_itself(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.readings import HEADER, read, sum_up
 from tests.recordings import file_of, written
 from tests.scripted import LIFE, scripted_segment, scripted_windows
 from tickmon.analysis.alike import unlike
-from tickmon.analysis.compare import Change
+from tickmon.analysis.change import Change
 from tickmon.analysis.histogram import bin_edges_cycles, count_bins
 from tickmon.analysis.readings import Analysis, TraceCounts
 from tickmon.errors import TickmonError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from tickmon.analysis.readings import Analysis, Source
 
 KERNEL_TICK = "kernel tick"
 """What the source that is the tick is called."""
+
+
+_SAME_TRAIN_SHARE = 1e-3
+"""Trains whose rates differ by less are one, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,3 +209,32 @@ def _trains_hz(analysis: Analysis) -> dict[str, float]:
     return {
         train_name(train.hz, train.origin): train.hz for train in analysis.trains if train.origin != "kernel"
     }
+
+
+def with_same_names(
+    before: Sequence[Stretch], after: Sequence[Stretch]
+) -> tuple[list[Stretch], list[Stretch]]:
+    """The stretches with one name for each train, which fits of it call by slightly different rates."""
+    seen: Counter[str] = Counter()
+    hz_of: dict[str, float] = {}
+    for stretch in (*before, *after):
+        for name, hz in stretch.trains_hz.items():
+            seen[name] += 1
+            hz_of[name] = hz
+    called: dict[str, str] = {}
+    for name, _ in seen.most_common():
+        near = (other for other in called.values() if abs(hz_of[other] / hz_of[name] - 1) < _SAME_TRAIN_SHARE)
+        called[name] = next(near, name)
+    if all(name == new for name, new in called.items()):
+        return list(before), list(after)
+    return [_renamed(s, called) for s in before], [_renamed(s, called) for s in after]
+
+
+def _renamed(stretch: Stretch, called: Mapping[str, str]) -> Stretch:
+    sources: dict[str, Cost] = {}
+    for name, cost in stretch.sources.items():
+        new = called.get(name, name)
+        # Two of a kind in one window are one that was fitted twice.
+        sources[new] = added(sources.get(new), cost)
+    trains_hz = {called.get(name, name): hz for name, hz in stretch.trains_hz.items()}
+    return replace(stretch, sources=sources, trains_hz=trains_hz)

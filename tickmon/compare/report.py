@@ -11,7 +11,8 @@ from pathlib import Path
 
 import tickmon
 from tickmon.analysis.alike import Setting
-from tickmon.analysis.compare import ERROR_RATE, Change, Comparison
+from tickmon.analysis.change import Change
+from tickmon.analysis.compare import ERROR_RATE, Comparison
 from tickmon.compare.load import Reading
 from tickmon.compare.place import place_of
 from tickmon.formats.lines import iso_text
@@ -121,7 +122,8 @@ def json_text(pairs: Sequence[Pair], paths: tuple[Path, Path]) -> str:
 
 
 def _members(pair: Pair) -> dict[str, object]:
-    changes = [asdict(change) for change in pair.comparison.changes]
+    comparison = pair.comparison
+    changes = [asdict(change) for change in (*comparison.changes, *comparison.left_out)]
     if not pair.comparable:
         changes = [{**change, "verdict": None, "p": None} for change in changes]
     return {
@@ -131,9 +133,14 @@ def _members(pair: Pair) -> dict[str, object]:
         "comparable": pair.comparable,
         "notes": list(pair.notes),
         "changes": changes,
-        "verdict": pair.comparison.verdict if pair.comparable else None,
+        "sources_left_out": _sources_left_out(comparison),
+        "verdict": comparison.verdict if pair.comparable else None,
         "sentence": sentence(pair),
     }
+
+
+def _sources_left_out(comparison: Comparison) -> int:
+    return len({change.of for change in comparison.left_out})
 
 
 def _reading_members(reading: Reading) -> dict[str, object]:
@@ -223,6 +230,9 @@ def _value_text(change: Change, value: float | None) -> str:
 
 
 def _footnotes(pair: Pair) -> Iterator[str]:
+    others = _sources_left_out(pair.comparison)
+    if others:
+        yield f"{counted(others, 'source')} that cost less: not compared, but in --format json."
     tested = sum(change.p is not None for change in pair.comparison.changes)
     if pair.comparable and tested:
         yield (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tickmon.analysis.alike import unlike
-from tickmon.analysis.compare import WINDOWS_FEW, Change, Comparison, change_between
+from tickmon.analysis.change import Change
+from tickmon.analysis.compare import WINDOWS_FEW, Comparison, change_between
 from tickmon.analysis.history import CONTINUES, Entry
 from tickmon.analysis.readings import Analysis
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from tickmon.analysis.compare import Change
+from tickmon.analysis.change import Change
 from tickmon.analysis.readings import Check
 from tickmon.tui.rows import Ink
 from tickmon.units import count_text, cycles_to_ns, duration_text, significant

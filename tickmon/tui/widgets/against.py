@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tickmon.analysis.compare import WINDOWS_FEW, Change
+from tickmon.analysis.change import Change
+from tickmon.analysis.compare import WINDOWS_FEW
 from tickmon.analysis.stretches import KERNEL_TICK
 from tickmon.tui.pinning import Against, Pin
 from tickmon.tui.rows import Piece, Row, fit, row, spread_apart, width_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tickmon.analysis.compare import Change
+from tickmon.analysis.change import Change
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.spread import sum_of
 from tickmon.tui.plots import large
