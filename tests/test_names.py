@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.known import KNOWN, RIGHT_LEAST, Known, tell
+from tests.kernel_trace import require_kernel_trace
+from tests.known import KNOWN, Known
+from tests.named import tell
 from tickmon.machine.affinity import keep_away
 from tickmon.machine.facts import Machine, read_machine
 from tickmon.sampling.trace import tracing
@@ -17,6 +19,7 @@ SECONDS = 1.0
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
+    require_kernel_trace()
     machine = read_machine()
     if len(machine.cpus.usable) < 2:
         pytest.skip("one CPU alone cannot be sampled and disturbed from another")
@@ -31,12 +34,9 @@ def machine() -> Iterator[Machine]:
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.name)
 def test_a_known_disturbance_gets_its_name(machine: Machine, known: Known) -> None:
-    if known.name == "TLB shootdown" and os.uname().machine != "x86_64":
-        pytest.skip("this processor flushes the others' translations without an interrupt")
     told = tell(machine, max(machine.cpus.usable), known, seconds=SECONDS)
     print(told)
-    if not told.right_ns.any() and known.name == "disk":
+    if known.name == "disk" and 2 * told.times < told.made:
         pytest.skip("the disk's interrupt goes to another CPU")
-    assert told.right_share >= RIGHT_LEAST
-    assert not told.missed, told.unseen_share()
-    assert told.faults_named >= told.faults
+    assert told.times
+    assert told.holds
