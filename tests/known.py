@@ -50,14 +50,21 @@ class Known:
     """What tickmon has to call it begins with this."""
     script: str = field(repr=False)
     """Defines ``disturb``."""
-    later: bool = False
-    """It takes effect only after it was made."""
 
 
-_PAGE_TAKEN = """
+_CALLING = """
 there()
-where = next(line.split()[0] for line in open(f"/proc/{pid}/maps") if "/memfd:tickmon" in line)
-region = os.open(f"/proc/{pid}/map_files/{where}", os.O_RDWR)
+attr = (ctypes.c_uint32 * 32)(1, 128)
+event = ctypes.CDLL(None).syscall({"x86_64": 298, "aarch64": 241}[os.uname().machine], attr, -1, cpu, -1, 8)
+def disturb():
+    os.read(event, 8)
+"""
+"""To read a counter of another CPU that one is asked (perf_event_read in kernel/events/core.c)."""
+
+_PAGE_TAKEN = f"""{_CALLING}
+call = disturb
+where = next(line.split()[0] for line in open(f"/proc/{{pid}}/maps") if "/memfd:tickmon" in line)
+region = os.open(f"/proc/{{pid}}/map_files/{{where}}", os.O_RDWR)
 size, ring = os.fstat(region).st_size, 1 << 22
 shown = memoryview(mmap.mmap(region, size)).cast("B")[size - ring:].cast("q")
 punch = ctypes.CDLL(None).fallocate
@@ -70,8 +77,10 @@ def ready():
     return page != before and (page + 1) * 4096 < size
 def disturb():
     punch(region, 3, page * 4096, 4096)
+    for _ in range(1000): call()
 """
-"""The page that the sampler's ring comes to next is taken away, and it has to fault for another."""
+"""A page that the sampler's ring comes to next is taken away, and so much interrupted that it comes there: it
+has to fault for another."""
 
 KNOWN = (
     Known(
@@ -108,20 +117,9 @@ def disturb():
     os.preadv(disk, [page], random.randrange(1024) * 4096)
 """,
     ),
-    Known(
-        name="function call IPI",
-        cause="call function IPI",
-        # To read a counter of another CPU that one is asked (perf_event_read in kernel/events/core.c).
-        script="""
-there()
-attr = (ctypes.c_uint32 * 32)(1, 128)
-event = ctypes.CDLL(None).syscall({"x86_64": 298, "aarch64": 241}[os.uname().machine], attr, -1, cpu, -1, 8)
-def disturb():
-    os.read(event, 8)
-""",
-    ),
+    Known(name="function call IPI", cause="call function IPI", script=_CALLING),
     Known(name="TLB shootdown", cause="TLB shootdown", script=_PAGE_TAKEN),
-    Known(name="page fault", cause="page fault", script=_PAGE_TAKEN, later=True),
+    Known(name="page fault", cause="page fault", script=_PAGE_TAKEN),
 )
 
 

@@ -146,7 +146,7 @@ def _told(
         if span.cause.startswith(known.cause)
         and first < span.start_cycles
         and span.end_cycles < last
-        and (known.later or np.any((made[:, 0] < span.end_cycles) & (made[:, 1] > span.start_cycles)))
+        and np.any((made[:, 0] < span.end_cycles) & (made[:, 1] > span.start_cycles))
     ]
     times = np.array([(span.start_cycles, span.end_cycles) for span in happened], np.int64).reshape(-1, 2)
     traced = np.array([at for at, _event, _text in records if first < at < last], np.int64)

@@ -52,7 +52,8 @@ def analyse(window: Window, clocks: Clocks) -> tuple[Analysis, Clocks]:
     single &= ~preempted & ticks.credible
     tick = tick_cost(window, line, ticks, gaps_cycles, single, basis=basis) if ticks.credible else None
     causes = causes_of(window, line, ticks, held=held, preempted=preempted, traced=traced, trains=found)
-    shares = share_out(window, gaps_cycles, causes, rest=rest_of(window, among, placed))
+    rest = rest_of(window, among, placed, causes, cycles_per_ns=clocks.tsc_hz / 1e9)
+    shares = share_out(window, gaps_cycles, causes, rest=rest)
     spread = Spread(
         n=window.interruptions,
         sum_cycles=window.gap_sum_cycles,

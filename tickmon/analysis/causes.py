@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.analysis.aftermath import AFTERMATH, aftermath_of
 from tickmon.analysis.kernel_causes import UNSEEN, KernelCauses, kernel_causes
 from tickmon.analysis.phase import STANDARD_HZ
 from tickmon.analysis.placed import Placed
@@ -156,16 +157,28 @@ def causes_of(
     return tuple(causes)
 
 
-def rest_of(window: Window, among: NDArray[np.bool_], placed: Placed | None) -> tuple[Cause, ...]:
-    """What interruptions are in which no cause lies. Samples of the loop method need not be disturbed.
+def rest_of(
+    window: Window,
+    among: NDArray[np.bool_],
+    placed: Placed | None,
+    causes: Sequence[Cause],
+    *,
+    cycles_per_ns: float,
+) -> tuple[Cause, ...]:
+    """What interruptions are in which none of ``causes`` lies.
 
+    Samples of the loop method need not be disturbed.
     That the kernel did not see them is said only where its trace has proven to be whole.
     """
     everything = np.ones(len(among), bool)
     if window.segment.method is Method.GAP:
+        explained = np.zeros(len(among), bool)
+        for cause in causes:
+            explained |= cause.inside
+        after = _cause(AFTERMATH, "unknown", aftermath_of(window, explained, cycles_per_ns=cycles_per_ns))
         if placed is not None and placed.whole:
-            return (_cause(UNSEEN, "unknown", everything, basis="trace"),)
-        return (_cause("unexplained", "unknown", everything),)
+            return after, _cause(UNSEEN, "unknown", everything, basis="trace")
+        return after, _cause("unexplained", "unknown", everything)
     rest = _cause("unexplained", "unknown", everything)
     return (_cause("undisturbed", "unknown", ~among), rest)
 
