@@ -217,6 +217,8 @@ def _with_marks(text: str, ink: Ink, marks: list[int]) -> list[Piece]:
 
 def _inked(text: str, ink: Ink) -> list[Piece]:
     """Bars in their ink, and what is behind them in a quiet one."""
+    if _WAS not in text and _WAS_LITTLE not in text:
+        return [Piece(text, ink)]
     groups = groupby(text, key=lambda cell: cell in (_WAS, _WAS_LITTLE))
     return [Piece("".join(cells), "label" if behind else ink) for behind, cells in groups]
 

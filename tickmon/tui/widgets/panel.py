@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,7 +13,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tickmon.tui.rows import Ink, Piece, Row, changed_spans, fit
+from tickmon.tui.rows import Ink, Piece, Row, changed_spans, fit, width_of
 from tickmon.tui.themes import ink_style
 from tickmon.tui.view import View
 
@@ -34,7 +35,8 @@ class Panel(Widget):
         self._draw = draw
         self._pick = pick
         self._rows: list[Row] = []
-        self._styles: dict[Ink, Style] = {}
+        self._width = 0
+        self._styles: dict[tuple[Ink, str], Style] = {}
 
     def watch_view(self) -> None:
         """Draws it."""
@@ -54,8 +56,11 @@ class Panel(Widget):
     def render_line(self, y: int) -> Strip:
         """The row at ``y``, inked."""
         pieces = self._rows[y] if y < len(self._rows) else ()
-        segments = [Segment(piece.text, self._style(piece)) for piece in pieces if piece.text]
-        return Strip(segments).adjust_cell_length(self.size.width, self._inked("plain")).simplify()
+        room = Piece(" " * (self._width - width_of(pieces)))
+        # One segment for each look, since each is sent with its colours.
+        looks = groupby((*pieces, room), key=lambda piece: piece[1:])
+        texts = (("".join(piece.text for piece in alike), look) for look, alike in looks)
+        return Strip([Segment(text, self._style(*look)) for text, look in texts if text])
 
     def notify_style_update(self) -> None:
         """Other colours count from now on."""
@@ -68,7 +73,7 @@ class Panel(Widget):
             return
         rows = [fit(row, width) for row in self._draw(self.view, width, height)[:height]]
         rows += [()] * (height - len(rows))
-        old, self._rows = self._rows, rows
+        old, self._rows, self._width = self._rows, rows, width
         if len(old) != height:
             self.refresh()
             return
@@ -81,13 +86,11 @@ class Panel(Widget):
         if regions:
             self.refresh(*regions)
 
-    def _style(self, piece: Piece) -> Style:
-        style = self._inked(piece.ink)
-        return style + Style(meta={"@click": piece.action}) if piece.action else style
-
-    def _inked(self, ink: Ink) -> Style:
-        style = self._styles.get(ink)
+    def _style(self, ink: Ink, action: str) -> Style:
+        style = self._styles.get((ink, action))
         if style is None:
             style = self.rich_style + ink_style(ink, self.app.theme, colourless=self.app.no_color)
-            self._styles[ink] = style
+            if action:
+                style += Style(meta={"@click": action})
+            self._styles[ink, action] = style
         return style

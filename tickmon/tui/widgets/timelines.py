@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import pairwise
 
 import numpy as np
 
@@ -113,21 +113,21 @@ def _line(
         place for entry, place in visible.entries if entry.begins and entry is not visible.entries[0][0]
     }
     cursor = next((place for entry, place in visible.entries if entry is view.cursor), None)
+    inks: list[Ink] = ["line" if mark is None or n < mark else "older" for n in range(columns)]
+    if mark is not None:
+        inks[mark] = "faint"
+    if cursor is not None:
+        inks[cursor] = "cursor"
+    # Cut at places that stay the same while the mark moves through them.
+    cuts = {n for n in range(columns) if n % _PIECE == 0 or inks[n] != inks[n - 1]}
+    cuts |= {n + side for n in begins for side in (0, 1)}
+    spans = list(pairwise(sorted({*cuts, columns})))
     for text in bars(places, height=height - 1, top=top):
-        inks: list[Ink] = ["line" if mark is None or n < mark else "older" for n in range(columns)]
-        cells = list(zip(text, inks, strict=True))
-        for n in begins:
-            if text[n] == " ":
-                cells[n] = (BEGIN_MARK, "label")
-        if mark is not None:
-            cells[mark] = (WRITE_MARK, "faint")
-        if cursor is not None:
-            cells[cursor] = (text[cursor], "cursor")
-        rows.append((Piece(" "), *_pieces(cells)))
+        pieces = [Piece(text[first:end], inks[first]) for first, end in spans]
+        for place, (first, _) in enumerate(spans):
+            if inks[first] == "faint":
+                pieces[place] = Piece(WRITE_MARK, "faint")
+            elif first in begins and text[first] == " " and first != cursor:
+                pieces[place] = Piece(BEGIN_MARK, "label")
+        rows.append((Piece(" "), *pieces))
     return rows
-
-
-def _pieces(cells: Sequence[tuple[str, Ink]]) -> list[Piece]:
-    """Cells of one ink together, cut at places that stay the same while the mark moves through them."""
-    groups = groupby(enumerate(cells), key=lambda numbered: (numbered[0] // _PIECE, numbered[1][1]))
-    return [Piece("".join(cell[0] for _, cell in group), ink) for (_, ink), group in groups]
