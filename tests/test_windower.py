@@ -127,7 +127,7 @@ def test_switch_is_mapped_to_the_counter_and_to_the_window_in_which_it_began() -
     cutting = windower()
     cutting.add_clocks(read_at(20_000, SEGMENT))
     cutting.add_switches(switched((4_000, 4_600), (12_000, 12_400)), 0)
-    add(cutting, raw(0, 10_000, []))
+    add(cutting, raw(0, 10_000, []), closed=read_at(20_100, SEGMENT))
     first = cutting.close(())
     assert first.switches is not None
     assert first.switches.tolist() == [(4_000, 4_600)]

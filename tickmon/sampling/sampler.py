@@ -142,6 +142,7 @@ class Sampler:
         _check(error, f"cannot start the sampler {executable}{START_ADVICE.get(-error, '')}")
         self._handle: Any = result[0]
         self._details = np.empty(4096, INTERRUPTION)
+        self._switches = np.empty((4096, 3), np.int64)
 
     def __enter__(self) -> Self:
         return self
@@ -224,7 +225,7 @@ class Sampler:
         have run meanwhile, being stopped, 0 where another ran instead. ``date_switches`` must have
         succeeded.
         """
-        room = np.empty((4096, 3), np.int64)
+        room = self._switches
         pieces = [room[:0]]
         lost, taken = _ffi.new("uint64_t *"), _ffi.new("size_t *")
         lost_sum = 0

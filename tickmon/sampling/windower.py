@@ -57,6 +57,7 @@ class Windower:
         self._counter_hz = counter_hz
         self._clocks = [opened]
         self._details: list[NDArray[np.void]] = []
+        self._raw_switches: list[NDArray[np.int64]] = []
         self._switches: list[NDArray[np.void]] = []
         self._switches_lost = 0
         self._trace: TraceCut | None = None
@@ -84,19 +85,8 @@ class Windower:
         The clocks must have been read since. ``lost`` records of them were dropped by the kernel.
         """
         self._switches_lost += lost
-        if not len(raw_ns):
-            return
-        line = line_of(self._clocks, origin_cycles=self.segment.origin_cycles)
-        switches = np.zeros(len(raw_ns), SWITCH)
-        switches["out_cycles"], switches["in_cycles"] = line.cycles_at(raw_ns[:, :2]).T
-        stopped = raw_ns[:, 2] != 0
-        throttled = ~stopped & (raw_ns[:, 1] - raw_ns[:, 0] >= self._throttled_ns)
-        # Those of the sampler's start lie before its first read.
-        began = switches["in_cycles"] > 0
-        for code, which in (("stopped", stopped), ("throttled", throttled)):
-            for switch in switches[began & which]:
-                self._kept_off.append((code, int(switch["out_cycles"]), int(switch["in_cycles"])))
-        self._switches.append(switches[began & ~stopped & ~throttled])
+        if len(raw_ns):
+            self._raw_switches.append(raw_ns)
 
     def add_stop(self, reading: ClockReading) -> None:
         """The sampler was seen stopped then, and its switches are not dated."""
@@ -125,6 +115,7 @@ class Windower:
         details = self._take_details(raw.interruptions - raw.lost)
         details["start_cycles"] -= origin
         clocks = (*self._clocks, closed)
+        self._date_switches(clocks)
         piece = Window(
             window=self.window,
             segment=self.segment,
@@ -192,6 +183,24 @@ class Windower:
         # What came after the cut belongs to the next window.
         self._details = [waiting[count:].copy()]
         return waiting[:count]
+
+    def _date_switches(self, clocks: Sequence[ClockReading]) -> None:
+        """Gives those that were added counter values, by the readings of their piece."""
+        if not self._raw_switches:
+            return
+        raw_ns = np.concatenate(self._raw_switches)
+        self._raw_switches.clear()
+        line = line_of(clocks, origin_cycles=self.segment.origin_cycles)
+        switches = np.zeros(len(raw_ns), SWITCH)
+        switches["out_cycles"], switches["in_cycles"] = line.cycles_at(raw_ns[:, :2]).T
+        stopped = raw_ns[:, 2] != 0
+        throttled = ~stopped & (raw_ns[:, 1] - raw_ns[:, 0] >= self._throttled_ns)
+        # Those of the sampler's start lie before its first read.
+        began = switches["in_cycles"] > 0
+        for code, which in (("stopped", stopped), ("throttled", throttled)):
+            for switch in switches[began & which]:
+                self._kept_off.append((code, int(switch["out_cycles"]), int(switch["in_cycles"])))
+        self._switches.append(switches[began & ~stopped & ~throttled])
 
     def _take_switches(self, end_cycles: int) -> NDArray[np.void]:
         waiting = np.concatenate([*self._switches, np.zeros(0, SWITCH)])
