@@ -108,10 +108,15 @@ class TickmonApp(Shell):
         """Draws the first picture, with a reading if there is one by now."""
         self.feed.listen(self._tell)
         self.draw()
-        # The command line put it off: there is no garbage while everything is being loaded.
-        self.call_after_refresh(gc.enable)
+        self.call_after_refresh(self._look_for_garbage)
         if self._why:
             self.notify(f"{self._why}\n? explains the figures, Esc closes this", timeout=20, markup=False)
+
+    def _look_for_garbage(self) -> None:
+        """From now on: the command line put it off, since nothing that is being loaded is garbage."""
+        # What is loaded stays, and going through it would take 30 ms each time.
+        gc.freeze()
+        gc.enable()
 
     # -- the feed -------------------------------------------------------------------------------
 
