@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.scripted import early_look, scripted_segment, scripted_windows
-from tickmon.tui import reader as reading
-from tickmon.tui.reader import MOST_WAITING, Fault, News, Reader
+from tickmon.tui.backlog import MOST_WAITING
+from tickmon.tui.reader import Fault, News, Reader
 from tickmon.tui.view import Reading
 from tickmon.windows import Ended, OpenGap, ReadingWarning, Settings, Window
 
@@ -101,7 +101,7 @@ def test_windows_that_become_too_many_are_read_as_one_with_all_that_they_hold(
     reader: Reader, listener: Listener
 ) -> None:
     hold_up(reader, listener)
-    many = scripted_windows(SEGMENT, MOST_WAITING + 3)[1:]
+    many = scripted_windows(SEGMENT, MOST_WAITING + 1)[1:]
     for window in many:
         reader.take(1, GAP)
         reader.take(1, window)
@@ -114,22 +114,6 @@ def test_windows_that_become_too_many_are_read_as_one_with_all_that_they_hold(
     assert joined.gap_sum_cycles == sum(window.gap_sum_cycles for window in many)
     (said,) = [warning for warning in newest.analysis.warnings if warning.code == "screen_behind"]
     assert f"{len(many)} windows joined" in said.message
-
-
-def test_joined_windows_with_very_many_interruptions_keep_only_what_they_come_to(
-    reader: Reader, listener: Listener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "MOST_DETAILS", 10)
-    hold_up(reader, listener)
-    many = scripted_windows(SEGMENT, MOST_WAITING + 3)[1:]
-    for window in many:
-        reader.take(1, window)
-    all_heard(reader, listener)
-    newest = listener.news[-1]
-    assert isinstance(newest, Reading)
-    joined = newest.analysis.window
-    assert joined.lost == joined.interruptions == sum(window.interruptions for window in many)
-    assert newest.analysis.spread.max_cycles == max(window.max_cycles or 0 for window in many)
 
 
 def test_a_look_is_passed_over_when_a_newer_window_waits(reader: Reader, listener: Listener) -> None:

@@ -128,8 +128,8 @@ def _of_details(window: Window) -> Iterator[ReadingWarning]:
         yield ReadingWarning(
             code="details_lost",
             message=(
-                f"{count_text(window.lost)} of {count_text(window.interruptions)} interruptions came too "
-                "fast to be kept one by one: counts, sums and the maximum are exact, percentiles are not"
+                f"{count_text(window.lost)} of {count_text(window.interruptions)} interruptions could "
+                "not be kept one by one: counts, sums and the maximum are exact, percentiles are not"
             ),
         )
 

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tickmon.analysis.caveats import caveats, gravest_first
+from tickmon.analysis.caveats import caveats
 from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
-from tickmon.analysis.merge import merge
 from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, TraceCounts, Worst
 from tickmon.analysis.rows import joined_sources, joined_trains, renamed_sources, weighted_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
-from tickmon.windows import INTERRUPTION, SWITCH, TRACED, Exclusion, Method, Window
-
-EXCLUSIONS = 1000
-"""So many are listed: neither a counter that goes back all the time nor throttling in each second must fill
-the memory."""
+from tickmon.analysis.sums import bare, following
+from tickmon.windows import Method, Window
 
 KEEP_IN_ALL = 3 * KEEP_VALUES
 """So many lengths are kept one by one in all spreads of a run together; the costliest to keep go first."""
@@ -73,21 +69,12 @@ _NO_INTS = np.zeros(0, np.int32)
 
 def without_details(analysis: Analysis) -> Analysis:
     """``analysis`` without what its window holds of each interruption, switch and traced event."""
-    return replace(analysis, window=_stripped(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
-
-
-def _stripped(window: Window) -> Window:
-    return replace(
-        window,
-        details=np.zeros(0, INTERRUPTION),
-        switches=None if window.switches is None else np.zeros(0, SWITCH),
-        trace=None if window.trace is None else replace(window.trace, events=np.zeros(0, TRACED), names=()),
-    )
+    return replace(analysis, window=bare(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
 
 
 def _join(before: Analysis, after: Analysis) -> Analysis:
     shift_cycles = before.window.end_cycles - after.window.start_cycles
-    window = _joined_window(before.window, after.window, shift_cycles)
+    window = following(before.window, after.window)
     spread = sum_of((before.spread, after.spread))
     baseline_cycles = window.min_cycles
     trains, renamed = joined_trains(before, after, window)
@@ -151,32 +138,6 @@ def _within_memory(analysis: Analysis) -> Analysis:
         sources=tuple(replace(source, spread=kept(source.spread)) for source in sources),
         trains=tuple(replace(train, spread=kept(train.spread)) for train in trains),
     )
-
-
-def _joined_window(before: Window, after: Window, shift_cycles: int) -> Window:
-    excluded = (replace(e, start_cycles=e.start_cycles + shift_cycles) for e in after.excluded)
-    moved = replace(
-        after,
-        segment=before.segment,
-        start_cycles=after.start_cycles + shift_cycles,
-        end_cycles=after.end_cycles + shift_cycles,
-        excluded=tuple(excluded),
-    )
-    joined = merge((before, moved))
-    listed = replace(joined, excluded=_bounded(joined.excluded))
-    return replace(
-        listed,
-        # Of the clocks only the ends, and every warning once: the run's own numbers are said of it anew.
-        clocks=(*joined.clocks[:1], *joined.clocks[1:][-1:]),
-        unlisted_cycles=joined.unlisted_cycles + joined.excluded_cycles - listed.excluded_cycles,
-        warnings=gravest_first(joined.warnings),
-    )
-
-
-def _bounded(excluded: Sequence[Exclusion]) -> tuple[Exclusion, ...]:
-    """At most ``EXCLUSIONS``, in the order of time: those that took time go before others."""
-    first = sorted(excluded, key=lambda exclusion: exclusion.code == "backwards")[:EXCLUSIONS]
-    return tuple(sorted(first, key=lambda exclusion: exclusion.start_cycles))
 
 
 def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tick | None:

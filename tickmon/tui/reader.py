@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from tickmon.analysis import analyse
 from tickmon.analysis.clocks import Clocks
 from tickmon.analysis.history import NO_HISTORY, remember
-from tickmon.analysis.merge import merge
 from tickmon.analysis.trend import NO_TREND, extend
 from tickmon.errors import TickmonError
 from tickmon.recorder import Recorded, Recorder
+from tickmon.tui.backlog import Begin, Finished, Record, Waiting, as_window, put
 from tickmon.tui.view import Reading
 from tickmon.windows import Ended, Event, OpenGap, ReadingWarning, Window
 
@@ -38,30 +37,6 @@ News = Reading | OpenGap | Ended | Fault | Recorded | Refused
 """What is told of a source's events."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Begin:
-    """What follows comes from another source."""
-
-    forget: bool
-    warnings: tuple[ReadingWarning, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """From here on windows are recorded, or not any more."""
-
-    on: bool
-    cpu: int
-
-
-_Waiting = Event | _Begin | _Record
-
-MOST_WAITING = 8
-"""Of more finished windows those that touch are read as one: else they would become ever more."""
-
-MOST_DETAILS = 262_144
-"""So many interruptions of joined windows are read one by one: as many as a sampler's ring holds."""
-
 _LAST_SHARE = 0.6
 """So much of the time for an end goes into windows that are still to be recorded."""
 
@@ -69,15 +44,16 @@ _LAST_SHARE = 0.6
 class Reader:
     """Takes a source's events at once, however long an analysis takes, and tells what they come to.
 
-    A look at an open window or an open gap is passed over when newer things wait already; a finished
-    window never is, since clocks and trend need each, but where many wait those that touch become one. It is
-    recorded before anybody is told of it.
+    A look at an open window or an open gap is passed over when newer things wait already. A finished
+    window never is, but where many wait they become one, which holds all that each of them came to; so a
+    recording holds all time as well, in fewer windows, and however far behind the reader is its memory is
+    bounded. A window is recorded before anybody is told of it.
     """
 
     def __init__(self, tell: Callable[[int, News], None], recorder: Recorder | None = None) -> None:
         """``tell(turn, news)`` is called from the reader's thread, and ``recorder`` used by it alone."""
         self._tell = tell
-        self._waiting: deque[tuple[int, _Waiting]] = deque()
+        self._waiting: deque[tuple[int, Waiting]] = deque()
         self._recording = False
         """It was asked for, and not refused."""
         self._changed = threading.Condition()
@@ -105,20 +81,23 @@ class Reader:
         with self._changed:
             if forget and not self._records():
                 self._waiting.clear()
-            self._waiting.append((turn, _Begin(forget, warnings)))
+            put(self._waiting, turn, Begin(forget, warnings))
             self._changed.notify_all()
 
     def take(self, turn: int, event: Event) -> None:
         """The source's next event; returns at once."""
         with self._changed:
-            self._waiting.append((turn, event))
+            if isinstance(event, Window) and not event.provisional:
+                put(self._waiting, turn, Finished(event, 1))
+            else:
+                put(self._waiting, turn, event)
             self._changed.notify_all()
 
     def record(self, turn: int, cpu: int) -> None:
         """A recording on or off, after all windows that were taken by now; ``cpu`` is where it begins."""
         with self._changed:
             self._recording = not self._recording
-            self._waiting.append((turn, _Record(self._recording, cpu)))
+            put(self._waiting, turn, Record(self._recording, cpu))
             self._changed.notify_all()
 
     def wait_idle(self, timeout_s: float) -> bool:
@@ -143,10 +122,12 @@ class Reader:
             turn, event = waited
             try:
                 match event:
-                    case _Begin():
+                    case Begin():
                         self._turn_to(event)
-                    case _Record():
+                    case Record():
                         self._switch_recording(turn, event)
+                    case Finished():
+                        self._tell(turn, self._read(turn, as_window(event)))
                     case Window():
                         self._tell(turn, self._read(turn, event))
                     case _:
@@ -156,7 +137,7 @@ class Reader:
         if self._recorder is not None:
             self._recorder.close()
 
-    def _next(self) -> tuple[int, _Waiting] | None:
+    def _next(self) -> tuple[int, Waiting] | None:
         """Waits for what is to be read next; None at the end."""
         with self._changed:
             self._reading = False
@@ -164,31 +145,10 @@ class Reader:
             self._changed.wait_for(lambda: self._waiting or self._closing)
             if self._closing and not (self._records() and time.monotonic() < self._close_by_s):
                 return None
-            turn, event = self._waiting.popleft()
-            while _is_superseded(event, (later for _, later in self._waiting)):
-                turn, event = self._waiting.popleft()
-            if isinstance(event, Window) and not event.provisional:
-                event = self._with_those_behind(turn, event)
             self._reading = True
-            return turn, event
+            return self._waiting.popleft()
 
-    def _with_those_behind(self, turn: int, first: Window) -> Window:
-        """``first`` as one with those that wait and touch it, where too many do; the lock is held."""
-        if len(self._waiting) < MOST_WAITING:
-            return first
-        together = [first]
-        while self._waiting:
-            next_turn, event = self._waiting[0]
-            if _is_superseded(event, (later for _, later in islice(self._waiting, 1, None))):
-                self._waiting.popleft()
-                continue
-            if next_turn != turn or not isinstance(event, Window) or not _touch(together[-1], event):
-                break
-            together.append(event)
-            self._waiting.popleft()
-        return _as_one(together)
-
-    def _turn_to(self, begin: _Begin) -> None:
+    def _turn_to(self, begin: Begin) -> None:
         self._clocks = Clocks()
         self._warnings = begin.warnings
         if begin.forget:
@@ -203,10 +163,10 @@ class Reader:
     def _records(self) -> bool:
         """Something that waits is to be recorded, or may be; the lock is held."""
         return bool(self._waiting) and (
-            self._recording or any(isinstance(event, _Record) for _, event in self._waiting)
+            self._recording or any(isinstance(event, Record) for _, event in self._waiting)
         )
 
-    def _switch_recording(self, turn: int, asked: _Record) -> None:
+    def _switch_recording(self, turn: int, asked: Record) -> None:
         recorder = self._recorder
         if recorder is None or (not asked.on and not recorder.running):
             # One that is to be ended may have ended by itself just before.
@@ -241,31 +201,3 @@ class Reader:
             if self._recorder is not None:
                 self._note(turn, self._recorder.take(analysis))
         return Reading(analysis=analysis, trend=trend, history=self._history, recorded=self._recorded)
-
-
-def _touch(before: Window, after: Window) -> bool:
-    """Whether two finished windows are one stretch."""
-    alike = before.segment == after.segment and before.end_cycles == after.start_cycles
-    return alike and not after.provisional
-
-
-def _as_one(windows: Sequence[Window]) -> Window:
-    """What they are together, which says so; of very many interruptions only what all come to."""
-    if len(windows) == 1:
-        return windows[0]
-    whole = merge(windows)
-    if len(whole.details) > MOST_DETAILS:
-        whole = replace(whole, details=whole.details[:0], lost=whole.interruptions)
-    message = (
-        f"the screen is behind: {len(windows)} windows joined, since analysing them takes longer than they do"
-    )
-    return replace(whole, warnings=(*whole.warnings, ReadingWarning(code="screen_behind", message=message)))
-
-
-def _is_superseded(event: _Waiting, later: Iterable[_Waiting]) -> bool:
-    """Whether nobody needs ``event`` any more because of what came after it."""
-    if isinstance(event, OpenGap):
-        return any(True for _ in later)
-    if isinstance(event, Window) and event.provisional:
-        return any(isinstance(newer, Window | _Begin) for newer in later)
-    return False
