@@ -11,11 +11,12 @@ from tests import validation
 from tests.making import Life, simulate
 from tests.readings import loop_window, quiet_window, read, three_windows
 from tests.validation import Fault, by_code, disturbed
-from tickmon.analysis.readings import BaselineVerdict
+from tickmon.analysis.readings import Analysis, BaselineVerdict
 from tickmon.validate.baseline import judge_baseline
 from tickmon.validate.counters import judge_counters
 from tickmon.validate.findings import Finding, Outcome, verdict_of
 from tickmon.validate.injections import judge_injections, see
+from tickmon.validate.presence import judge_presence
 from tickmon.validate.repeat import judge_repeats
 from tickmon.validate.slope import theil_sen
 from tickmon.validate.traced import judge_trace
@@ -211,6 +212,31 @@ def test_windows_that_differ_by_chance_are_not_judged() -> None:
 
 def test_few_windows_are_not_judged() -> None:
     assert {f.outcome for f in judge_repeats(three_windows())} == {Outcome.UNJUDGED}
+
+
+def with_sampler_running(share: float) -> list[Analysis]:
+    return [replace(a, overhead_cycles=round((1 - share) * a.window.watched_cycles)) for a in three_windows()]
+
+
+def test_sampler_that_hardly_ran_leaves_the_verdict_open() -> None:
+    finding = judge_presence(with_sampler_running(0.004))
+    verdict = verdict_of([*judged().values(), finding])
+    assert (finding.outcome, finding.result) == (Outcome.UNJUDGED, "0.400 %")
+    assert verdict.exit_code == 1
+    assert "the sampler had only 0.400 % of this CPU" in verdict.sentence
+
+
+def test_verdict_says_that_others_used_the_cpu_and_nothing_where_they_did_not() -> None:
+    shared, alone = (judge_presence(with_sampler_running(share)) for share in (0.5, 0.95))
+    assert (shared.outcome, alone.outcome) == (Outcome.PASS, Outcome.PASS)
+    verdict = verdict_of([*judged().values(), shared])
+    assert verdict.exit_code == 0
+    assert "the sampler had only 50.0 % of this CPU" in verdict.sentence
+    assert "had only" not in verdict_of([*judged().values(), alone]).sentence
+
+
+def test_sampler_that_never_ran_leaves_the_verdict_open() -> None:
+    assert verdict_of([judge_presence([])]).exit_code == 1
 
 
 def test_right_reading_agrees_with_the_kernels_trace() -> None:

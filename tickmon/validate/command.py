@@ -17,6 +17,7 @@ from tickmon.validate.baseline import judge_baseline
 from tickmon.validate.counters import judge_counters
 from tickmon.validate.findings import Finding, verdict_of
 from tickmon.validate.injections import judge_injections, see
+from tickmon.validate.presence import judge_presence
 from tickmon.validate.repeat import judge_repeats
 from tickmon.validate.report import Conditions, validation_json, validation_text
 from tickmon.validate.run import Gathered, gather
@@ -59,6 +60,7 @@ def judge(gathered: Gathered) -> tuple[Finding, ...]:
         *judge_trace(gathered.traced),
         *judge_counters((gathered.quiet, gathered.disturbed)),
         *judge_injections(see(windows, gathered.injected), tsc_hz=gathered.disturbed[-1].tsc_hz),
+        judge_presence(gathered.quiet),
         *judge_repeats(gathered.quiet),
         judge_baseline(gathered.loop),
     )

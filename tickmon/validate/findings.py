@@ -84,6 +84,7 @@ def verdict_of(findings: Sequence[Finding]) -> Verdict:
             exit_code=1,
         )
     words = [f"The reading is valid on this CPU: all {judged} checks that could be judged passed"]
+    words += [f.reason for f in findings if f.code == "presence" and f.reason]
     words += [_LOOP[f.outcome] for f in findings if f.part == "loop" and f.outcome in _LOOP]
     reasons = dict.fromkeys(f.reason for f in open_ones if f.part == "trace")
     words += [f"the kernel's own trace was not compared ({reason})" for reason in reasons]
