@@ -12,9 +12,9 @@ import pytest
 
 from tests.command import finished, interpreted, spare_cpu
 from tickmon import __version__
-from tickmon.cli import main, unmapped_text
+from tickmon.cli import main
 from tickmon.commandline import parse
-from tickmon.errors import OUT_OF_MEMORY, UsageError
+from tickmon.errors import OUT_OF_MEMORY, UsageError, unmapped_text
 from tickmon.machine.cpus import read_cpus
 from tickmon.options import SampleOptions, ScreenOptions, WatchOptions
 from tickmon.settings import settings_for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import signal
@@ -310,6 +311,28 @@ def test_cpu_that_does_not_exist_is_refused_in_one_line(machine: Machine) -> Non
     assert ended.error is not None
     assert f"CPU {missing}" in ended.error
     assert "\n" not in ended.error
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "ends_all"),
+    [
+        (ZeroDivisionError("broken"), "internal error", True),
+        (MemoryError(), "out of memory", True),
+        (OSError(errno.EMFILE, "Too many open files"), "no more files may be opened here", False),
+    ],
+)
+def test_a_fault_is_handed_on_and_a_lack_of_files_is_none(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, fault: Exception, words: str, ends_all: bool
+) -> None:
+    def broken(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(collecting, "gather_facts", broken)
+    with running(Collector(settings(machine), machine)) as heard:
+        _, ended = heard.until_ended()
+    assert ended.error is not None
+    assert words in ended.error
+    assert (ended.fault is fault) is ends_all
 
 
 def test_sampler_that_never_gets_its_cpu_is_given_up(

@@ -16,6 +16,7 @@ NATIVE = "tickmon.sampling._native"
 ROOMS = {
     "errors": 0,
     "text": 0,
+    "threads": 1,
     "units": 1,
     "stdout": 1,
     "limits": 1,

@@ -74,7 +74,7 @@ class Trip:
             keep_away=self._keep_away,
             look=self._look,
         )
-        survey = Survey(partial(walk, means, tell))
+        survey = Survey(partial(walk, means, tell), refused=pytest.fail)
         survey.start()
         came = enough.wait(PATIENCE_S)
         survey.stop()

@@ -273,6 +273,27 @@ async def test_the_list_looks_again_while_it_is_open_and_keeps_the_choice(at: De
     await at.until(lambda: "is idle" in str(options.get_option("3").prompt))
 
 
+@on_screen(settings=Settings(cpu=2))
+async def test_a_sampler_that_gets_no_time_is_said_with_who_holds_its_cpu(at: Desk) -> None:
+    turn = at.app.session.turn
+    await at.app._wonder(turn)
+    assert "hardly gets to run on CPU 2: it runs trader (98.0 %)" in at.part("message")
+    await at.give(OpenGap(since=datetime(2026, 11, 30, tzinfo=UTC), gap_s=4.2))
+    assert "hardly gets to run on CPU 2" in at.part("histogram")
+    await at.windows(1)
+    assert "hardly" not in at.text
+    await at.app._wonder(turn)
+    assert "hardly" not in at.text
+
+
+@on_screen()
+async def test_why_nothing_is_measured_is_said_in_full(at: Desk) -> None:
+    why = "cannot start the sampler /a/long/way/to/it/tickmon-sampler: it is missing, so install it again"
+    await at.give(Ended(error=why))
+    assert why not in at.part("message")
+    assert why in " ".join(at.part("histogram").split())
+
+
 @on_screen()
 async def test_a_cpu_that_went_offline_is_not_entered_and_says_so(at: Desk) -> None:
     await at.windows(1)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from tickmon.commandline import parse
-from tickmon.errors import OUT_OF_MEMORY, TickmonError
+from tickmon.errors import TickmonError, lack_text
 from tickmon.options import (
     CompareOptions,
     DoctorOptions,
@@ -41,38 +41,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TickmonError as error:
         code = error.exit_code
         say(str(error))
-    except RuntimeError as error:
-        # What Python says of a thread that the kernel refuses, wherever one was to start.
-        if "can't start new thread" not in str(error):
+    except (MemoryError, RuntimeError, ImportError) as error:
+        lack = lack_text(error)
+        if lack is None:
             raise
         code = TickmonError.exit_code
-        say("no more threads may be started (ulimit -u or -v, or the pids limit of this cgroup): raise it")
-    except MemoryError:
-        code = TickmonError.exit_code
-        say(OUT_OF_MEMORY)
-    except ImportError as error:
-        # How the loader says that there is no room for a library, or that it may not run where it lies.
-        if "failed to map segment" not in str(error):
-            raise
-        code = TickmonError.exit_code
-        say(unmapped_text(error.path))
+        say(lack)
     except BrokenPipeError:
         code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:
         code = _SIGNALLED + signal.SIGINT
     drop_output()
     return code
-
-
-def unmapped_text(library: str | None) -> str:
-    """Why a library could not be mapped, and what to do, in one line for the user."""
-    try:
-        forbidden = library is not None and os.statvfs(library).f_flag & os.ST_NOEXEC
-    except OSError:
-        forbidden = False
-    if not forbidden:
-        return OUT_OF_MEMORY
-    return f"{library} lies on a file system that is mounted noexec: install tickmon on another"
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -314,6 +314,8 @@ class Ended:
 
     error: str | None
     """None when it had come to its end; else one line that says what happened and what to do."""
+    fault: Exception | None = None
+    """An error of tickmon's own, or a lack of memory, that ``error`` tells of."""
 
 
 Event = Window | OpenGap | Ended

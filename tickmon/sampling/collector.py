@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
-from tickmon.errors import TickmonError
+from tickmon.errors import TickmonError, lack_text
 from tickmon.machine.facts import Machine, with_clock_of_now
 from tickmon.machine.limits import throttle_ns
 from tickmon.machine.shared import SharedFiles
@@ -18,6 +19,7 @@ from tickmon.sampling.run import Run
 from tickmon.sampling.sampler import Sampler, Status
 from tickmon.sampling.segment import Facts, gather_facts, segment_of
 from tickmon.sampling.trace import Tracer, tracing
+from tickmon.threads import begin
 from tickmon.units import significant
 from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window
 
@@ -75,11 +77,8 @@ class Collector:
         self._thread: threading.Thread | None = None
 
     def start(self, on_event: Callable[[Event], None]) -> None:
-        """Starts the thread; whatever goes wrong later comes as ``Ended``."""
-        name = f"collect-{self._settings.cpu}"
-        thread = threading.Thread(target=self._run, args=(on_event,), name=name, daemon=True)
-        thread.start()
-        self._thread = thread
+        """Starts the thread; TickmonError where none may be. What goes wrong later comes as ``Ended``."""
+        self._thread = begin(partial(self._run, on_event), name=f"collect-{self._settings.cpu}")
 
     def stop(self) -> None:
         """Ends the sampler and waits for the thread. What is measured of the open window is handed on."""
@@ -88,17 +87,20 @@ class Collector:
             self._thread.join()
 
     def _run(self, on_event: Callable[[Event], None]) -> None:
+        cpu = self._settings.cpu
         try:
-            error = self._collect(on_event)
-        except TickmonError as user_error:
-            error = str(user_error)
-        except Exception as bug:
+            ended = Ended(error=self._collect(on_event))
+        except TickmonError as error:
+            ended = Ended(error=str(error))
+        except Exception as fault:
             # Whoever waits for windows must hear that none will come; a thread's traceback reaches nobody.
-            error = (
-                f"internal error while collecting from CPU {self._settings.cpu}, please report it: {bug!r}"
-            )
-        if not self._stop.is_set():
-            on_event(Ended(error=error))
+            words = f"internal error while collecting from CPU {cpu}, please report it: {fault!r}"
+            lack = lack_text(fault)
+            # Of files there may be enough again; without memory nothing can be relied on.
+            passing = isinstance(fault, OSError) and lack is not None
+            ended = Ended(error=lack or words, fault=None if passing else fault)
+        if ended.fault is not None or not self._stop.is_set():
+            on_event(ended)
 
     def _collect(self, on_event: Callable[[Event], None]) -> str | None:
         """Runs samplers until one ends for good; returns why, None when all that was asked is done."""

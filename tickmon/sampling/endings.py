@@ -12,6 +12,7 @@ START_ADVICE = {
     errno.ENOENT: f" (it is missing: {REINSTALL})",
     errno.EACCES: " (its file must have the run bit, on a file system that is not mounted noexec)",
     errno.EAGAIN: " (no more processes may be started here: ulimit -u, or the pids limit of this cgroup)",
+    errno.EMFILE: " (no more files may be opened here: ulimit -n)",
     errno.ENOEXEC: f" (it was built for another machine: {REINSTALL})",
 }
 """By the errno with which the executable could not be started."""

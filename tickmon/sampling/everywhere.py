@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from tickmon.errors import TickmonError
 from tickmon.machine.cpus import Cpus
 from tickmon.sampling.survey import (
     Failed,
@@ -64,7 +65,7 @@ def sample_everywhere(means: Means, tell: Callable[[SurveyEvent], None], survey:
             sources[cpu] = means.open_source(replace(settings, cpu=cpu))
             try:
                 sources[cpu].start(partial(survey.hear, cpu))
-            except RuntimeError as refusal:  # ulimit -u, or a pids cgroup.
+            except TickmonError as refusal:
                 survey.hear(cpu, Ended(error=str(refusal)))
         tell(Sampling(cpus=running, spared=spared))
         look_due_s = time.monotonic() + LOOK_EVERY_S

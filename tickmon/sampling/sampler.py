@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from tickmon.machine.kernel import namespace_ns
 from tickmon.sampling.endings import START_ADVICE, end_message
 from tickmon.sampling.native import FILE as NATIVE_FILE
+from tickmon.sampling.native import SamplerError
 from tickmon.sampling.native import check as _check
 from tickmon.sampling.native import ffi as _ffi
 from tickmon.sampling.native import lib as _lib
@@ -150,7 +152,9 @@ class Sampler:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        # Why it is to be stopped counts for more than how that goes.
+        with nullcontext() if error is None else suppress(SamplerError):
+            self.stop()
 
     @property
     def _sampler(self) -> Any:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from tickmon.errors import TickmonError
 from tickmon.sampling.survey import (
     Failed,
     Looked,
@@ -61,7 +62,10 @@ def _visit(
     tell(Sampling(cpus=frozenset({cpu})))
     nearness = means.keep_away((cpu,))
     source = means.open_source(replace(means.settings, cpu=cpu, window_s=VISIT_S))
-    source.start(lambda event: survey.hear(cpu, event))
+    try:
+        source.start(lambda event: survey.hear(cpu, event))
+    except TickmonError as refusal:
+        survey.hear(cpu, Ended(error=str(refusal)))
     try:
         others = [other for other in order if other != cpu]
         uses = means.look(others) if others else {}

@@ -7,9 +7,11 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
-from tickmon.windows import Event, ReadingWarning, Settings, Window, WindowSource
+from tickmon.threads import begin
+from tickmon.windows import Ended, Event, ReadingWarning, Settings, Window, WindowSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +81,31 @@ def with_nearness(window: Window, nearness: str | None) -> Window:
 class Survey:
     """Runs a way of measuring many CPUs in a thread of its own, until it is told to stop."""
 
-    def __init__(self, walk: Callable[[Survey], None]) -> None:
-        """``walk`` returns soon after ``stopping``, and has ended all its sources by then."""
+    def __init__(self, walk: Callable[[Survey], None], refused: Callable[[str], None]) -> None:
+        """``walk`` returns soon after ``stopping``, and has ended all its sources by then.
+
+        ``refused`` is told why nothing can be begun.
+        """
         self._walk = walk
+        self._refused = refused
         self._stop = threading.Event()
         # Not only events: None wakes whoever waits for one.
         self._events: queue.SimpleQueue[tuple[int, Event] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="survey", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Starts the thread; to be called once."""
-        self._thread.start()
+        try:
+            self._thread = begin(lambda: self._walk(self), name="survey")
+        except TickmonError as refusal:
+            self._refused(str(refusal))
 
     def stop(self) -> None:
         """Ends all samplers and waits for them."""
         self._stop.set()
         self._events.put(None)
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     @property
     def stopping(self) -> bool:
@@ -107,32 +117,32 @@ class Survey:
         self._events.put((cpu, event))
 
     def next_event(self, within_s: float) -> tuple[int, Event] | None:
-        """The next event that a source handed on; None when none came in time, or when stopping."""
+        """The next event that a source handed on; None when none came in time, or when stopping.
+
+        A source's fault is raised: it is this program's.
+        """
         try:
-            return self._events.get(timeout=max(0.0, within_s))
+            heard = self._events.get(timeout=max(0.0, within_s))
         except queue.Empty:
             return None
+        if heard is not None and isinstance(heard[1], Ended) and heard[1].fault is not None:
+            raise heard[1].fault
+        return heard
 
     def forget_events(self) -> None:
         """Passes over what was handed on and not taken: its source was stopped."""
         while not self._events.empty():
             self._events.get()
 
-    def _run(self) -> None:
-        self._walk(self)
-
 
 def stop_all(sources: Iterable[WindowSource]) -> None:
     """Ends sources at once and waits for them: each of them waits for its own last window."""
     threads = []
     for source in sources:
-        thread = threading.Thread(target=source.stop)
         try:
-            thread.start()
-        except RuntimeError:
+            threads.append(begin(source.stop, name="stop"))
+        except TickmonError:
             # No more threads may be started: then one after the other.
             source.stop()
-        else:
-            threads.append(thread)
     for thread in threads:
         thread.join()

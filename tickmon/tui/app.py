@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,8 +25,9 @@ from tickmon.recorder import Recorded
 from tickmon.remembered import remember_theme
 from tickmon.sampling.everywhere import sample_everywhere
 from tickmon.sampling.scan import scan
-from tickmon.sampling.survey import Means, Survey, SurveyEvent
+from tickmon.sampling.survey import Failed, Means, Survey, SurveyEvent
 from tickmon.tui.actions import ACTIONS, Action
+from tickmon.tui.beside import beside
 from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.feed import Feed
@@ -38,6 +40,7 @@ from tickmon.tui.screens.overview import OVERVIEW_ACTIONS, Overview
 from tickmon.tui.screens.question import Question, about_busy
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.shell import Shell
+from tickmon.tui.starved import WONDER_S, starved_words
 from tickmon.tui.themes import THEMES
 from tickmon.tui.told import Told
 from tickmon.tui.view import Reading
@@ -50,6 +53,8 @@ _FEW_CPUS = 10
 """With no more CPUs than this a digit is a CPU; with more it begins a number."""
 _STOP_S = 3.0
 """So long is waited for a sampler to end, before its CPU is looked at or given back by Ctrl-Z."""
+_LOOK_S = 0.01
+"""So often is looked whether it has."""
 
 
 class TickmonApp(Shell):
@@ -107,6 +112,7 @@ class TickmonApp(Shell):
     def on_mount(self) -> None:
         """Draws the first picture, with a reading if there is one by now."""
         self.feed.listen(self._tell)
+        self._await_first()
         self.draw()
         self.call_after_refresh(self._look_for_garbage)
         if self._why:
@@ -122,6 +128,20 @@ class TickmonApp(Shell):
 
     def _open(self, reason: str) -> None:
         self.session.opened(self.feed.switch(self.session.settings, reason), reason)
+        self._await_first()
+
+    def _await_first(self) -> None:
+        """Has it said after a while why no reading comes."""
+        self._after(WONDER_S, partial(self._wonder, self.session.turn))
+
+    async def _wonder(self, turn: int) -> None:
+        session, cpu = self.session, self.session.running.cpu
+        if session.waits(turn):
+            with suppress(TickmonError):
+                words = await beside(partial(starved_words, cpu, self._look))
+                if session.waits(turn) and not session.reason:
+                    session.status = words
+                    self.draw()
 
     def _tell(self, turn: int, news: News) -> None:
         """Called from other threads; what comes after the end is for nobody."""
@@ -192,35 +212,49 @@ class TickmonApp(Shell):
     async def _look_first(self, cpu: int) -> None:
         """Enters an idle CPU; asks before a busy one is entered."""
         # A sampler that is only just ending would be seen as what runs there.
-        await asyncio.to_thread(self.feed.wait_settled, _STOP_S)
-        use = (await asyncio.to_thread(self._look, (cpu,)))[cpu]
+        await self._settled()
         session = self.session
+        use, refusal = None, f"CPU {cpu} is offline"
+        try:
+            use = (await beside(partial(self._look, (cpu,))))[cpu]
+        except TickmonError as error:
+            refusal = f"CPU {cpu} is not measured: {error}"
         # Meanwhile the user may have gone on to another.
         if session.settings.cpu != cpu or not session.reason or self._rest is not None:
             return
-        if use.idle:
+        if use is None or use.offline:
+            self.notify(refusal, severity="warning", markup=False)
+            self._stay_out(cpu, refusal)
+        elif use.idle:
             self._open(session.reason)
             self.draw()
-        elif use.offline:
-            self.notify(f"CPU {cpu} is offline", severity="warning")
-            self._answered(use, False)
         else:
             question = about_busy(use, nohz_full=cpu in session.cpus.nohz_full)
             self.push_screen(question, partial(self._answered, use))
 
     def _answered(self, use: CpuUse, consent: bool | None) -> None:
-        session = self.session
         if consent:
             self._consented.add(use.cpu)
             self._enter()
-            return
+        else:
+            self._stay_out(use.cpu, f"CPU {use.cpu} {use.text}: not measured")
+
+    def _stay_out(self, cpu: int, why: str) -> None:
+        """Goes on where it was, or says why nothing is measured."""
+        session = self.session
         session.go_back()
-        if session.rested and use.cpu != session.settings.cpu:
+        if session.rested and cpu != session.settings.cpu:
             session.come_back()
             self._enter()
-        elif session.ended is not None and use.cpu == session.settings.cpu:
-            session.halt(f"CPU {use.cpu} {use.text}: not measured")
+        elif session.ended is not None and cpu == session.settings.cpu:
+            session.halt(why)
         self.draw()
+
+    async def _settled(self) -> None:
+        """Waits until the feed has done what it was asked for, or for too long."""
+        give_up_s = time.monotonic() + _STOP_S
+        while not self.feed.wait_settled(0) and time.monotonic() < give_up_s:
+            await asyncio.sleep(_LOOK_S)
 
     # -- actions --------------------------------------------------------------------------------
 
@@ -293,7 +327,8 @@ class TickmonApp(Shell):
                 with suppress(RuntimeError):
                     tell(rows)
 
-        self.feed.lend(Survey(partial(sample_everywhere if everywhere else scan, means, told)))
+        walk = partial(sample_everywhere if everywhere else scan, means, told)
+        self.feed.lend(Survey(walk, partial(_tell_all_failed, told, session.cpus.usable)))
 
     def _leave_overview(self, rests: bool, cpu: int | None) -> None:
         """Goes on with what rested, or to another CPU."""
@@ -365,7 +400,7 @@ class TickmonApp(Shell):
     async def _examine_quietly(self, cpu: int, examine: Callable[[int], Diagnosis]) -> None:
         """For the one line on the main screen: the page says why, should it fail."""
         with suppress(TickmonError):
-            self._diagnosed(await asyncio.to_thread(examine, cpu))
+            self._diagnosed(await beside(partial(examine, cpu)))
 
     def _diagnosed(self, found: Diagnosis | None) -> None:
         if found is not None:
@@ -382,7 +417,7 @@ class TickmonApp(Shell):
         while self.feed.turn != turn:
             self._forget_choice()
             turn = self.feed.switch(None, "jump")
-            await asyncio.to_thread(self.feed.wait_settled, _STOP_S)
+            await self._settled()
         self._forget_choice()
         # Until it returns nothing else runs on the event loop, so nothing is drawn.
         driver.suspend()
@@ -397,3 +432,8 @@ class TickmonApp(Shell):
     def actions_on(self, screen: Screen[object]) -> Sequence[Action]:
         """The overview has its own."""
         return OVERVIEW_ACTIONS if isinstance(screen, Overview) else super().actions_on(screen)
+
+
+def _tell_all_failed(tell: Callable[[SurveyEvent], None], cpus: Collection[int], why: str) -> None:
+    for cpu in cpus:
+        tell(Failed(cpu=cpu, why=why))

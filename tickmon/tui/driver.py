@@ -8,6 +8,7 @@ import select
 import signal
 import threading
 from codecs import getincrementaldecoder
+from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +96,13 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
 
     def close(self) -> None:
-        """Ends the thread that writes, if it could be started."""
+        """Ends the thread that writes, if it could be started, and does what that left undone by failing."""
         if self._writer_thread is not None and self._writer_thread.ident is not None:
+            writer = self._writer_thread
             super().close()
+            with suppress(OSError):  # The terminal is gone.
+                while not writer._queue.empty():
+                    os.write(writer.fileno(), (writer._queue.get_nowait() or "").encode())
 
     def suspend(self) -> None:
         """Stops the whole process group as Ctrl-Z does in a shell; returns when it goes on.

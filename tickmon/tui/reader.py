@@ -130,6 +130,8 @@ class Reader:
                         self._tell(turn, self._read(turn, as_window(event)))
                     case Window():
                         self._tell(turn, self._read(turn, event))
+                    case Ended(fault=Exception() as fault):
+                        self._tell(turn, Fault(fault))
                     case _:
                         self._tell(turn, event)
             except Exception as error:

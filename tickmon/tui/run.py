@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from tickmon.errors import OUT_OF_MEMORY, TickmonError
+from tickmon.errors import TickmonError, lack_text
 from tickmon.tui.shell import Shell
 from tickmon.tui.terminal import Guard
 
@@ -31,16 +31,14 @@ def run_screen(app: Shell, *, mouse: bool = True) -> int:
     if guard.signal is not None:
         return 128 + guard.signal
     if app.fault is not None:
-        if "can't start new thread" in str(app.fault):
-            # No fault of its own; Textual wraps it when a worker's thread is concerned.
-            raise RuntimeError(str(app.fault)) from app.fault
         raise TickmonError(_fault_text(app.fault)) from app.fault
     return code or 0
 
 
 def _fault_text(fault: Exception) -> str:
-    if isinstance(fault, MemoryError):
-        return OUT_OF_MEMORY
+    lack = lack_text(fault)
+    if lack is not None:
+        return lack
     where = traceback.extract_tb(fault.__traceback__)
     place = f" in {where[-1].filename}, line {where[-1].lineno}" if where else ""
     words = " ".join(str(fault).split())

@@ -105,6 +105,10 @@ class Session:
         self.status = f"starting on CPU {self.settings.cpu} …"
         self.ended = self._open_gap = None
 
+    def waits(self, turn: int) -> bool:
+        """Nothing has come yet of what was opened with ``turn``, though it runs."""
+        return turn == self.turn and self._latest is None and self.ended is None
+
     def go_back(self) -> None:
         """What was chosen shall not be opened after all."""
         self.settings = self.running

@@ -18,12 +18,14 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from tickmon.analysis.history import History
 from tickmon.analysis.readings import Analysis
 from tickmon.errors import TickmonError
 from tickmon.tui import browsing
 from tickmon.tui.actions import Action
+from tickmon.tui.beside import beside
 from tickmon.tui.browsing import Held
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.exact import ExactUpdate
@@ -245,7 +247,7 @@ class Shell(App[int]):
     async def _save(self, reading: Reading) -> None:
         analysis = reading.analysis
         try:
-            path = await asyncio.to_thread(self._save_snapshot, analysis.window, analysis)
+            path = await beside(partial(self._save_snapshot, analysis.window, analysis))
         except TickmonError as error:
             self.notify(str(error), title="not saved", severity="error", timeout=10, markup=False)
         else:
@@ -323,6 +325,8 @@ class Shell(App[int]):
     def fail(self, error: Exception) -> None:
         """Ends the app because of an error of its own; may be called from any thread."""
         self.fault = self.fault or error
+        # The event loop may hang in a write that nobody carries out.
+        self.when_ending(1)
         self.end(1)
 
     def end(self, code: int) -> None:
@@ -343,6 +347,7 @@ class Shell(App[int]):
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback of a screenful.
-        self.fault = self.fault or self._exception
+        error = self._exception.error if isinstance(self._exception, WorkerFailed) else self._exception
+        self.fault = self.fault or (error if isinstance(error, Exception) else None)
         self.when_ending(1)
         self._close_messages_no_wait()

@@ -12,12 +12,13 @@ import select
 import signal
 import sys
 import termios
-import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 from tickmon.errors import TickmonError
+from tickmon.threads import begin
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -79,8 +80,10 @@ class Guard:
         self._words = words
         self._last = last
         self._attributes: list[Any] | None = None
-        self._watch: threading.Thread | None = None
         self._expected = False
+        self._woken: int
+        self._leave_at: tuple[float, int] | None = None
+        """When (time.monotonic) an end is overdue, and its exit code."""
         self.signal: int | None = None
         """The signal that ended it; SIGHUP also when the terminal was lost without one."""
 
@@ -89,18 +92,19 @@ class Guard:
         """Inside, signals and the loss of the terminal end the process."""
         with contextlib.suppress(termios.error):
             self._attributes = termios.tcgetattr(0)
+        # Signal handlers may write to it, and at the end no thread needs to be started.
+        self._woken = os.eventfd(0)
         before = {}
         for number in ENDING_SIGNALS:
             # Under nohup a hang-up is ignored on purpose; the terminal's loss is seen by other means.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, self._on_signal)
-        self._watch = threading.Thread(target=self._await_hangup, name="hangup", daemon=True)
-        self._watch.start()
+        begin(self._watch, name="hangup")
         try:
             yield
         finally:
             # Its loss may have ended the app through a failed read or write, before it was noticed here.
-            if self.signal is None and _is_gone(wait=False):
+            if self.signal is None and _is_gone():
                 self.signal = signal.SIGHUP
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -122,11 +126,10 @@ class Guard:
             self._leave_within(QUIT_S, code)
 
     def _leave_within(self, seconds: float, code: int) -> None:
-        def leave() -> None:
-            threading.Event().wait(seconds)
-            self.leave(code)
-
-        threading.Thread(target=leave, name="leave", daemon=True).start()
+        overdue = (time.monotonic() + seconds, code)
+        if self._leave_at is None or overdue < self._leave_at:
+            self._leave_at = overdue
+            os.eventfd_write(self._woken, 1)
 
     def leave(self, code: int) -> None:
         """Restores the terminal without waiting for anything, and ends the process."""
@@ -144,15 +147,29 @@ class Guard:
         words = self._words()
         os.write(terminal, (_RESTORE + (f"tickmon: {words}\r\n" if words else "")).encode())
 
-    def _await_hangup(self) -> None:
-        """Sleeps until the terminal is gone: without it Textual's input thread would spin for ever."""
-        while not _is_gone(wait=True):
-            pass
-        self._leave_because(signal.SIGHUP)
+    def _watch(self) -> None:
+        """Sleeps until an end is overdue, or the terminal gone: Textual would read there for ever."""
+        poller = select.poll()
+        poller.register(0, 0)
+        poller.register(self._woken, select.POLLIN)
+        while True:
+            wait_s = None if self._leave_at is None else max(0.0, self._leave_at[0] - time.monotonic())
+            ready = dict(poller.poll(None if wait_s is None else wait_s * 1000))
+            if self._leave_at is not None and time.monotonic() >= self._leave_at[0]:
+                self.leave(self._leave_at[1])
+            if self._woken in ready:
+                os.eventfd_read(self._woken)
+            if 0 in ready and _is_lost(ready[0]):
+                poller.unregister(0)
+                self._leave_because(signal.SIGHUP)
 
 
-def _is_gone(*, wait: bool) -> bool:
-    """Whether the terminal at standard input was closed; ``wait``: sleeps until something happens to it."""
+def _is_gone() -> bool:
+    """Whether the terminal at standard input was closed."""
     poller = select.poll()
     poller.register(0, 0)
-    return any(events & (select.POLLHUP | select.POLLERR) for _, events in poller.poll(None if wait else 0))
+    return any(_is_lost(events) for _, events in poller.poll(0))
+
+
+def _is_lost(events: int) -> bool:
+    return bool(events & (select.POLLHUP | select.POLLERR))

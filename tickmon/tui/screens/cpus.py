@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -13,8 +14,10 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from tickmon.errors import TickmonError
 from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
+from tickmon.tui.beside import beside
 from tickmon.tui.lists import Choices
 
 _REST_S = 2.0
@@ -65,7 +68,10 @@ class CpuList(Screen[int | None]):
         while True:
             measured = self._measured()
             others = [cpu for cpu in self._order if cpu != measured]
-            self._uses = await asyncio.to_thread(self._look, others)
+            try:
+                self._uses = await beside(partial(self._look, others))
+            except TickmonError as error:
+                self.notify(str(error), severity="error", timeout=10, markup=False)
             self._fill(wanted=None)
             await asyncio.sleep(_REST_S)
 

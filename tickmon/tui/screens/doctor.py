@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,6 +16,7 @@ from textual.widgets import Static
 from tickmon.doctor.findings import Diagnosis
 from tickmon.doctor.page import Style, page
 from tickmon.errors import TickmonError
+from tickmon.tui.beside import beside
 
 _STYLES: dict[Style, str] = {
     "verdict": "bold",
@@ -72,7 +73,7 @@ class Doctor(Screen[Diagnosis | None]):
 
     async def _look(self) -> None:
         try:
-            self._diagnosis = await asyncio.to_thread(self._examine, self._cpu)
+            self._diagnosis = await beside(partial(self._examine, self._cpu))
         except TickmonError as error:
             self._tell(str(error))
         else:

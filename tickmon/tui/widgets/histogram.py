@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from tickmon.tui.plots import (
 )
 from tickmon.tui.rows import Ink, Piece, Row, heading, row
 from tickmon.tui.view import Reading, View
+from tickmon.tui.widgets.message import RESTART
 from tickmon.tui.words import short_count, window_text
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text
 from tickmon.windows import Method
@@ -73,7 +75,7 @@ def draw_histogram(view: View, width: int, height: int) -> list[Row]:
     reading, axis = view.reading, view.axis
     columns = width - _LABEL - _BEYOND
     if reading is None or axis is None or columns < 1:
-        return [heading("interruptions by length", width)]
+        return [heading("interruptions by length", width), *_instead(view, width)]
     strips = _strips(reading.analysis)
     per_strip, spare = divmod(height - 2, len(strips))
     gap = 1 if per_strip >= 4 else 0
@@ -105,6 +107,15 @@ def _notes(view: View, reading: Reading) -> tuple[str, ...]:
     if view.against is None or view.against.unlike:
         return notes
     return (f"{_WAS} pinned · {notes[0]}", f"{_WAS} pinned · {number}", f"{_WAS} pinned")
+
+
+def _instead(view: View, width: int) -> list[Row]:
+    """Why nothing is to be seen, in full, where the message line above has room for its beginning only."""
+    if view.reading is not None or width < _LABEL:
+        return []
+    why, room = (view.status, width - 1) if view.ended is None else (view.ended, width - len(RESTART) - 2)
+    hidden = len(why) > room or view.open_gap is not None
+    return [row(f" {line}") for line in wrap(why, width - 2)] if hidden else []
 
 
 def _strips(analysis: Analysis) -> list[_Strip]:

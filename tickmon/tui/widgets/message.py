@@ -10,6 +10,9 @@ from tickmon.tui.widgets.banner import BANNER_ROWS, draw_banner
 from tickmon.tui.words import clock_text, why_ended
 from tickmon.units import duration_text
 
+RESTART = " r starts it again "
+"""Behind the reason why nothing comes."""
+
 
 def draw_message(view: View, width: int, height: int) -> list[Row]:
     """One row: why nothing comes, else an open gap, else the first warning and how many there are.
@@ -19,7 +22,7 @@ def draw_message(view: View, width: int, height: int) -> list[Row]:
     if view.paused and height >= BANNER_ROWS:
         return draw_banner(view, width)
     if view.ended is not None:
-        again = (Piece(" r", "key", "app.restart"), Piece(" starts it again ", "label", "app.restart"))
+        again = (Piece(RESTART[:2], "key", "app.restart"), Piece(RESTART[2:], "label", "app.restart"))
         return [spread_apart(row((f" {why_ended(view.ended)} ", "bad")), again, width)]
     line, doctor = _message(view), _doctor(view)
     if view.recorded is not None:
