@@ -19,6 +19,7 @@ from tickmon.windows import (
     Exclusion,
     KernelEvent,
     Method,
+    RowChange,
     Segment,
     Trace,
     Window,
@@ -250,6 +251,17 @@ def test_nothing_is_called_unseen_where_the_trace_is_not_whole(spoiled: str) -> 
     assert UNSEEN not in kinds(analysis)
     assert named(analysis, "unexplained").basis == "phase"
     assert kinds(analysis)["tick"] == "tick"
+
+
+def test_nothing_is_called_unseen_beside_an_interrupt_that_cannot_be_traced() -> None:
+    details, rows = [(1_000, 5_000), (9_000, 5_000)], (RowChange(row="HYP", name="Hypervisor", count=2),)
+    analysis = traced(details, *timer(1_200), interrupts=rows)
+    assert kinds(analysis) == {"tick": "tick", "unexplained": "unknown"}
+    warning = next(warning for warning in analysis.warnings if warning.code == "trace_not_whole")
+    assert warning.message.startswith("2 interrupts came of a kind")
+    other = traced(details, *timer(1_200), interrupts=(RowChange(row="RES", name="", count=2),))
+    assert UNSEEN in kinds(other)
+    assert "trace_not_whole" not in {warning.code for warning in other.warnings}
 
 
 def test_hosts_tick_keeps_its_name_where_the_kernel_saw_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from tickmon.analysis.placed import blind_to
 from tickmon.analysis.readings import Analysis, Check, SwitchCounts, TraceCounts
 from tickmon.analysis.spread import BEYOND
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text, share_text
@@ -68,7 +69,7 @@ def caveats(analysis: Analysis) -> tuple[ReadingWarning, ...]:
         *_of_exclusions(window),
         *_of_preemptions(window, analysis.switches),
         *_of_details(window),
-        *_of_trace(analysis.traced),
+        *_of_trace(analysis.traced, blind_to(window.interrupts)),
         *_of_counter(window, analysis.tsc_hz),
         *_of_check(window, analysis.check),
         *_of_tick(analysis),
@@ -134,7 +135,7 @@ def _of_details(window: Window) -> Iterator[ReadingWarning]:
         )
 
 
-def _of_trace(traced: TraceCounts | None) -> Iterator[ReadingWarning]:
+def _of_trace(traced: TraceCounts | None, blind: int) -> Iterator[ReadingWarning]:
     if traced is None:
         return
     unseen = "what it did not see is called unexplained"
@@ -145,6 +146,12 @@ def _of_trace(traced: TraceCounts | None) -> Iterator[ReadingWarning]:
         message = (
             f"{count_text(traced.outside)} of {counted(traced.events, 'traced event')} lie where nothing "
             f"seemed to interrupt: in their windows {unseen}"
+        )
+        yield ReadingWarning(code="trace_not_whole", message=message)
+    elif blind:
+        message = (
+            f"{counted(blind, 'interrupt')} came of a kind that the kernel cannot trace (such as a "
+            f"hypervisor's call): in their windows {unseen}"
         )
         yield ReadingWarning(code="trace_not_whole", message=message)
 

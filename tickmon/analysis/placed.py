@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.readings import TraceCounts
-from tickmon.windows import KernelEvent, Trace, Window
+from tickmon.windows import KernelEvent, RowChange, Trace, Window
+
+_UNTRACED = frozenset({"HYP", "HRE", "PIN", "NPI", "PIW", "MCE"})
+"""Rows of /proc/interrupts (arch/x86/kernel/irq.c) that have no counterpart among the kernel's trace points
+(arch/x86/include/asm/trace/irq_vectors.h): a hypervisor's calls, KVM's asynchronous page faults among them, its
+own for its guests, and machine checks. Nor has Hyper-V's timer (HVS), but the timers that expire in it have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -23,6 +28,8 @@ class Placed:
     """For each of ``events`` the index of the window's detail; never descending."""
     astray: NDArray[np.void] = field(repr=False)
     """The events, dtype TRACED, that lie where the sampler ran undisturbed."""
+    blind: int
+    """Interrupts that the kernel counted in the window and has no trace point for."""
 
     @property
     def outside(self) -> int:
@@ -32,7 +39,7 @@ class Placed:
     @property
     def whole(self) -> bool:
         """Nothing is missing, and what was traced lies where it must: what no event lies in is unseen."""
-        return not self.trace.lost and not self.outside
+        return not self.trace.lost and not self.outside and not self.blind
 
     @property
     def counts(self) -> TraceCounts:
@@ -88,4 +95,10 @@ def place(window: Window) -> Placed | None:
         events=trace.events[near],
         detail=detail[near],
         astray=trace.events[~near & ~elsewhere],
+        blind=blind_to(window.interrupts),
     )
+
+
+def blind_to(interrupts: Iterable[RowChange]) -> int:
+    """How many of ``interrupts`` no trace point sees."""
+    return sum(change.count for change in interrupts if change.row in _UNTRACED)
