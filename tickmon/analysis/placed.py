@@ -13,8 +13,8 @@ from tickmon.windows import KernelEvent, RowChange, Trace, Window
 
 _UNTRACED = frozenset({"HYP", "HRE", "PIN", "NPI", "PIW", "MCE"})
 """Rows of /proc/interrupts (arch/x86/kernel/irq.c) that have no counterpart among the kernel's trace points
-(arch/x86/include/asm/trace/irq_vectors.h): a hypervisor's calls, KVM's asynchronous page faults among them, its
-own for its guests, and machine checks. Nor has Hyper-V's timer (HVS), but the timers that expire in it have."""
+(arch/x86/include/asm/trace/irq_vectors.h): a hypervisor's calls, KVM's asynchronous page faults among them,
+its own for its guests, and machine checks. Hyper-V's timer (HVS) has none, but what expires in it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
