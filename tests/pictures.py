@@ -56,7 +56,7 @@ PICTURES = (
     Picture(name="cpus-80x24", size=(80, 24), keys=("c",)),
     Picture(name="paused-80x24", size=(80, 24), keys=("w", "w")),
     Picture(name="overview-80x24", size=(80, 24), windows=1, keys=("o",), cpus=MANY_CPUS),
-    Picture(name="overview-worst-120x40", size=(120, 40), windows=1, keys=("o", "s"), cpus=MANY_CPUS),
+    Picture(name="overview-worst-120x40", size=(120, 40), windows=1, keys=("o", "w"), cpus=MANY_CPUS),
     Picture(name="overview-200x50", size=(200, 50), windows=1, keys=("o",), cpus=MANY_CPUS),
     Picture(name="before-after-120x40", size=(120, 40), tuned=24),
     Picture(name="doctor-80x24", size=(80, 24), keys=("d",)),

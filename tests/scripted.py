@@ -176,7 +176,7 @@ def scripted_windows(
 def scripted_rows(cpus: Cpus, visits: int = 5) -> Mapping[int, CpuRow]:
     """The rows of an overview that has gone round so often, with a busy CPU and one that went offline."""
     order = sorted(cpus.usable)
-    board = Board(order)
+    board = Board(cpus)
     for visit in range(visits):
         for cpu in order:
             board.take(Looked(uses=look_idle([cpu], TRADED | {21}, {9})))

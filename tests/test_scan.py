@@ -22,6 +22,10 @@ from tickmon.windows import Ended, Event, OpenGap, Settings, WindowSource
 PATIENCE_S = 20
 
 
+APART = scripted_cpus(4, siblings={})
+"""Each CPU is a core."""
+
+
 class PromptSource(ScriptedSource):
     """Hands on what its CPU has in store as soon as it is started."""
 
@@ -146,14 +150,32 @@ def test_where_the_screen_cannot_leave_the_window_says_so() -> None:
 
 
 def test_a_scan_leaves_busy_cpus_out_and_tells_what_runs_there() -> None:
-    trip = Trip(traded={1, 2}).run(scan, seen(4))
+    trip = Trip(cpus=APART, traded={1, 2}).run(scan, seen(4))
     assert trip.visited[:4] == [0, 3, 0, 3]
     looks = [event.uses for event in trip.told if isinstance(event, Looked)]
     assert looks[0][1].text == "runs trader (98.0 %)"
 
 
+def test_an_idle_cpu_beside_a_busy_one_of_its_core_is_left_out_unless_it_is_named() -> None:
+    assert Trip(traded={2}).run(scan, seen(3)).visited[:3] == [1, 3, 1]
+    # Also what is known only from before its own visit: a named one that is busy keeps its sibling out.
+    assert Trip(traded={2}, consented=frozenset({2})).run(scan, seen(4)).visited[:4] == [1, 2, 3, 1]
+    assert Trip(traded={2}, consented=frozenset({0})).run(scan, seen(3)).visited[:3] == [0, 1, 3]
+    assert Trip(offline={2}).run(scan, seen(3)).visited[:3] == [0, 1, 3]
+
+
+def test_all_at_once_each_window_says_that_a_sampler_runs_on_its_sibling() -> None:
+    trip = Trip(cpus=scripted_cpus(8)).run(sample_everywhere, lambda trip: {1, 3, 5, 7} <= set(trip.visited))
+    words = {
+        event.cpu: [warning.message for warning in event.window.warnings if warning.code == "sibling"]
+        for event in trip.told
+        if isinstance(event, Seen)
+    }
+    assert words[1] == ["a sampler runs on its sibling CPU 5 too"]
+
+
 def test_a_named_cpu_is_visited_though_it_is_busy_but_not_while_it_is_offline() -> None:
-    trip = Trip(traded={1}, offline={0, 2}, consented=frozenset({1, 2})).run(scan, seen(3))
+    trip = Trip(cpus=APART, traded={1}, offline={0, 2}, consented=frozenset({1, 2})).run(scan, seen(3))
     assert trip.visited[:3] == [1, 3, 1]
 
 
@@ -162,11 +184,11 @@ def test_a_cpu_that_gets_work_meanwhile_is_passed_over() -> None:
         trip.traded |= {2} if trip.visited else set()
         return len(trip.visited) >= 4
 
-    assert Trip().run(scan, until).visited[:4] == [0, 1, 3, 0]
+    assert Trip(cpus=APART).run(scan, until).visited[:4] == [0, 1, 3, 0]
 
 
 def test_the_only_idle_cpu_is_looked_at_again_before_each_visit() -> None:
-    trip = Trip(traded={0, 1, 2}).run(scan, seen(3))
+    trip = Trip(cpus=APART, traded={0, 1, 2}).run(scan, seen(3))
     assert trip.visited[:3] == [3, 3, 3]
     assert trip.looked_while[:4] == [frozenset(), {3}, frozenset(), {3}]
 

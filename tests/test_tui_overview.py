@@ -27,6 +27,7 @@ from tickmon.windows import Ended, Settings, Window
 # -- rows ---------------------------------------------------------------------------------------
 
 
+ONE = scripted_cpus(2, usable=frozenset({1}))
 SEGMENTS = itertools.count(1)
 """Each visit begins one."""
 
@@ -42,7 +43,7 @@ def text_of(row: CpuRow, width: int = 80) -> str:
 
 
 def seen_row(**changes: Any) -> CpuRow:
-    board = Board([1])
+    board = Board(ONE)
     board.take(Seen(cpu=1, window=a_window()))
     return replace(board.rows[1], **changes)
 
@@ -71,7 +72,7 @@ def test_a_wide_row_says_when_it_was_measured_and_what_the_cpu_is() -> None:
 
 
 def test_a_busy_cpu_shows_what_runs_there_and_no_old_figures() -> None:
-    board = Board([1])
+    board = Board(ONE)
     board.take(Seen(cpu=1, window=a_window()))
     board.take(Looked(uses=look_idle([1], traded=[1])))
     assert "left alone: runs trader (98 %)" in text_of(board.rows[1])
@@ -79,14 +80,14 @@ def test_a_busy_cpu_shows_what_runs_there_and_no_old_figures() -> None:
 
 
 def test_a_busy_cpu_that_was_named_shows_its_figures() -> None:
-    board = Board([1], consented=[1])
+    board = Board(ONE, consented=[1])
     board.take(Looked(uses=look_idle([1], traded=[1])))
     board.take(Seen(cpu=1, window=a_window()))
     assert "250 of 250" in text_of(board.rows[1])
 
 
 def test_a_cpu_that_goes_offline_says_so_and_nothing_of_it_is_used_again() -> None:
-    board = Board([1])
+    board = Board(ONE)
     board.take(Seen(cpu=1, window=a_window()))
     board.take(Looked(uses=look_idle([1], offline=[1])))
     assert "offline" in text_of(board.rows[1])
@@ -95,7 +96,7 @@ def test_a_cpu_that_goes_offline_says_so_and_nothing_of_it_is_used_again() -> No
 
 
 def test_a_failed_visit_says_why_until_the_next_one() -> None:
-    board = Board([1])
+    board = Board(ONE)
     board.take(Seen(cpu=1, window=a_window()))
     board.take(Failed(cpu=1, why="the sampler was killed"))
     assert "not measured: the sampler was killed" in text_of(board.rows[1])
@@ -116,7 +117,7 @@ def test_a_cpu_without_figures_says_why(changes: dict[str, Any], words: str) -> 
 
 
 def test_a_stopped_tick_and_an_unknown_hz_are_told_apart() -> None:
-    board = Board([1, 2])
+    board = Board(scripted_cpus(3))
     board.take(Seen(cpu=1, window=a_window(life=Life(hz=None), kernel_tick=make_tick(may_stop=True))))
     board.take(Seen(cpu=2, window=a_window(2, life=Life(hz=None, noise_hz=0.0), kernel_tick=None)))
     assert "stopped" in text_of(board.rows[1])
@@ -125,7 +126,7 @@ def test_a_stopped_tick_and_an_unknown_hz_are_told_apart() -> None:
 
 
 def test_the_worst_is_kept_while_the_other_figures_are_the_newest() -> None:
-    board = Board([1])
+    board = Board(ONE)
     board.take(Seen(cpu=1, window=make_window([(1000, 2_000_000)])))
     board.take(Seen(cpu=1, window=a_window()))
     assert board.rows[1].worst_ns == 1e6
@@ -133,7 +134,7 @@ def test_the_worst_is_kept_while_the_other_figures_are_the_newest() -> None:
 
 
 def test_what_did_not_change_is_not_told_again() -> None:
-    board = Board([0, 1])
+    board = Board(scripted_cpus(2))
     use = CpuUse(cpu=1, idle_share=0.05, occupants=(Occupant(name="trader", pid=1, share=0.951),))
     assert set(board.take(Looked(uses={1: use}))) == {1}
     assert (
@@ -233,9 +234,50 @@ async def test_o_has_the_main_sampler_stopped_before_the_scan_begins(at: Desk) -
 @on_screen()
 async def test_the_scan_fills_row_after_row_and_leaves_the_trader_alone(at: Desk) -> None:
     await opened(at)
-    assert [await visit(at) for _ in range(4)] == [0, 1, 3, 0]
-    await at.until(lambda: shown(at).count("250 of 250") == 3)
+    assert [await visit(at) for _ in range(3)] == [1, 3, 1]
+    await at.until(lambda: shown(at).count("250 of 250") == 2)
     assert "left alone: runs trader (98 %)" in shown(at)
+
+
+@on_screen()
+async def test_an_idle_cpu_beside_a_busy_one_of_its_core_is_left_alone_and_says_why(at: Desk) -> None:
+    await opened(at)
+    await at.until(lambda: "left alone: sibling CPU 2 runs trader (98 %)" in shown(at))
+    assert "2 left alone" in str(at.app.screen.query_one("#overview-notes").render())
+
+
+@on_screen(named=(0, 3))
+async def test_a_named_cpu_is_measured_beside_a_busy_one(at: Desk) -> None:
+    await opened(at)
+    assert [await visit(at) for _ in range(3)] == [0, 1, 3]
+
+
+@on_screen()
+async def test_s_saves_the_last_window_of_the_chosen_cpu(at: Desk) -> None:
+    await opened(at)
+    await at.press("s")
+    await at.until(lambda: "nothing of CPU 0 to be saved: left alone: sibling CPU 2" in at.notices)
+    await at.press("end", "s")
+    await at.until(lambda: "nothing of CPU 3 to be saved: not measured yet" in at.notices)
+    windows = [a_window(await visit(at)) for _ in range(2)]
+    await at.until(lambda: shown(at).count("250 of 250") == 2)
+    await at.press("s")
+    await at.until(lambda: "snapshot.jsonl.gz" in at.notices)
+    (saved,) = at.saved
+    assert (saved.segment.cpu, saved.interruptions) == (3, windows[1].interruptions)
+
+
+@on_screen(cpus=scripted_cpus(8))
+async def test_all_at_once_says_that_siblings_disturb_each_other(at: Desk) -> None:
+    await opened(at)
+    notes = at.app.screen.query_one("#overview-notes")
+    assert "siblings" not in str(notes.render())
+    await at.press("a")
+    await at.until(lambda: isinstance(at.app.screen, Question))
+    words = " ".join(str(part.render()) for part in at.app.screen.query("Static"))
+    assert "disturb each other" in words
+    await at.press("y")
+    await at.until(lambda: "siblings disturb each other" in str(notes.render()))
 
 
 @pytest.mark.parametrize("key", ["o", "escape", "q"])
@@ -289,7 +331,7 @@ async def test_all_at_once_only_after_a_question(at: Desk) -> None:
     await at.press("a")
     await at.until(lambda: isinstance(at.app.screen, Question))
     await at.press("n", "a", "y")
-    await at.until(lambda: {s.settings.cpu for s in at.sources if s.started and not s.stopped} == {0, 1, 3})
+    await at.until(lambda: {s.settings.cpu for s in at.sources if s.started and not s.stopped} == {1, 3})
     await at.press("a")
     await at.until(lambda: at.source.settings.window_s == 0.25)
     assert sum(not source.stopped for source in at.sources) == 1
@@ -299,7 +341,7 @@ async def test_all_at_once_only_after_a_question(at: Desk) -> None:
 async def test_a_cpu_that_goes_offline_says_so_on_its_row(at: Desk) -> None:
     await opened(at)
     await visit(at)
-    at.offline.add(0)
+    at.offline.add(1)
     await visit(at)
     await at.until(lambda: "offline" in shown(at))
 
@@ -307,7 +349,7 @@ async def test_a_cpu_that_goes_offline_says_so_on_its_row(at: Desk) -> None:
 @on_screen(named=(2,))
 async def test_a_named_cpu_is_scanned_though_it_is_busy(at: Desk) -> None:
     await opened(at)
-    assert [await visit(at) for _ in range(3)] == [0, 1, 2]
+    assert [await visit(at) for _ in range(3)] == [1, 2, 3]
 
 
 @on_screen()
@@ -318,7 +360,7 @@ async def test_sorting_and_grouping_by_key(at: Desk) -> None:
     assert [line.cpu for line in lines(at)] == [0, 1, 2, 3]
     source = at.source
     await at.hand_on(replace(a_window(source.settings.cpu)), source=source)
-    await at.press("s")
+    await at.press("w")
     await at.until(lambda: lines(at)[0].cpu == source.settings.cpu)
 
 
@@ -354,7 +396,7 @@ async def test_ctrl_z_in_the_overview_goes_on_with_it(at: Desk) -> None:
 async def test_its_keys_are_on_its_last_line_and_its_actions_in_the_palette(at: Desk) -> None:
     await opened(at)
     keys = str(at.app.screen.query_one("#list-keys").render())
-    for words in ("Enter open", "s sort", "g group", "a all at once", "o Esc back"):
+    for words in ("Enter open", "w worst", "s save", "g group", "a all at once", "o Esc back"):
         assert words in keys
     await at.press("question_mark")
     assert isinstance(at.app.screen, Help)

@@ -95,7 +95,7 @@ async def _measure(count: int) -> dict[str, float]:
 def _rows(count: int) -> dict[int, CpuRow]:
     """All CPUs as after a visit."""
     segment = scripted_segment(Settings(cpu=0, window_s=0.25))
-    board = Board([0])
+    board = Board(scripted_cpus(1))
     board.take(Seen(cpu=0, window=scripted_windows(segment, 1)[0]))
     first = board.rows[0]
     assert first.worst_ns is not None

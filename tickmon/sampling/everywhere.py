@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from tickmon.errors import TickmonError
-from tickmon.machine.cpus import Cpus
+from tickmon.machine.cpus import Cpus, cpus_text
 from tickmon.sampling.survey import (
     Failed,
     Looked,
@@ -18,7 +18,7 @@ from tickmon.sampling.survey import (
     Survey,
     SurveyEvent,
     stop_all,
-    with_nearness,
+    with_warning,
 )
 from tickmon.windows import Ended, Window, WindowSource
 
@@ -72,7 +72,10 @@ def sample_everywhere(means: Means, tell: Callable[[SurveyEvent], None], survey:
         while not survey.stopping:
             match survey.next_event(look_due_s - time.monotonic()):
                 case cpu, Window(provisional=False) as window:
-                    tell(Seen(cpu=cpu, window=with_nearness(window, nearness)))
+                    window = with_warning(window, "near", nearness)
+                    beside = means.cpus.siblings.get(cpu, frozenset()) & running
+                    sharing = f"a sampler runs on its sibling {cpus_text(beside)} too" if beside else None
+                    tell(Seen(cpu=cpu, window=with_warning(window, "sibling", sharing)))
                 case cpu, Ended(error=error):
                     running -= {cpu}
                     tell(Failed(cpu=cpu, why=error or "the sampler ended"))

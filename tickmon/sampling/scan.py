@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from tickmon.errors import TickmonError
+from tickmon.machine.busy import CpuUse
 from tickmon.sampling.survey import (
     Failed,
     Looked,
@@ -15,7 +16,7 @@ from tickmon.sampling.survey import (
     Seen,
     Survey,
     SurveyEvent,
-    with_nearness,
+    with_warning,
 )
 from tickmon.windows import Ended, Window
 
@@ -44,21 +45,26 @@ def scan(means: Means, tell: Callable[[SurveyEvent], None], survey: Survey) -> N
     order = sorted(means.cpus.usable)
     cpu: int | None = None
     turn: int | None = None
+    known: dict[int, CpuUse] = {}
     while not survey.stopping:
         if turn is None:
             uses = means.look(order)
             tell(Looked(uses=uses))
             turn = next_in_turn(order, cpu, means.fit(uses))
+            known |= uses
         if turn is None:
             survey.next_event(REST_S)
         else:
-            cpu, turn = turn, _visit(turn, order, means, tell, survey)
+            cpu = turn
+            uses = _visit(cpu, order, means, tell, survey)
+            turn = next_in_turn(order, cpu, means.fit(uses, known))
+            known |= uses
 
 
 def _visit(
     cpu: int, order: Sequence[int], means: Means, tell: Callable[[SurveyEvent], None], survey: Survey
-) -> int | None:
-    """Measures ``cpu``, and returns which is next in turn by what was seen meanwhile; None: look again."""
+) -> Mapping[int, CpuUse]:
+    """Measures ``cpu``, and returns what was seen of the others meanwhile."""
     tell(Sampling(cpus=frozenset({cpu})))
     nearness = means.keep_away((cpu,))
     source = means.open_source(replace(means.settings, cpu=cpu, window_s=VISIT_S))
@@ -68,7 +74,7 @@ def _visit(
         survey.hear(cpu, Ended(error=str(refusal)))
     try:
         others = [other for other in order if other != cpu]
-        uses = means.look(others) if others else {}
+        uses: Mapping[int, CpuUse] = means.look(others) if others else {}
         tell(Looked(uses=uses))
         seen = _await_window(cpu, survey)
     finally:
@@ -76,10 +82,10 @@ def _visit(
         survey.forget_events()
     tell(Sampling(cpus=frozenset()))
     if isinstance(seen, Seen):
-        seen = replace(seen, window=with_nearness(seen.window, nearness))
+        seen = replace(seen, window=with_warning(seen.window, "near", nearness))
     if seen is not None:
         tell(seen)
-    return next_in_turn(order, cpu, means.fit(uses))
+    return uses
 
 
 def _await_window(cpu: int, survey: Survey) -> Seen | Failed | None:

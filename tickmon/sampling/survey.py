@@ -64,18 +64,31 @@ class Means:
     look: Callable[[Collection[int]], Mapping[int, CpuUse]]
     """See ``tickmon.machine.busy.look``."""
 
-    def fit(self, uses: Mapping[int, CpuUse]) -> frozenset[int]:
-        """Those of the CPUs looked at that may be measured."""
+    def fit(self, uses: Mapping[int, CpuUse], before: Mapping[int, CpuUse] | None = None) -> frozenset[int]:
+        """Those of the CPUs looked at that may be measured; ``before`` is what was seen of all earlier.
+
+        A core is shared: a sampler takes from what runs on a sibling, and that from what it measures.
+        """
+        known = {**(before or {}), **uses}
         return frozenset(
-            cpu for cpu, use in uses.items() if not use.offline and (use.idle or cpu in self.consented)
+            cpu
+            for cpu, use in uses.items()
+            if not use.offline
+            and (cpu in self.consented or (use.idle and busy_sibling(cpu, known, self.cpus) is None))
         )
 
 
-def with_nearness(window: Window, nearness: str | None) -> Window:
-    """``window``, saying that this process ran too near to it."""
-    if nearness is None:
+def busy_sibling(cpu: int, uses: Mapping[int, CpuUse], cpus: Cpus) -> CpuUse | None:
+    """What runs on another thread of the core of ``cpu``, as far as it was looked at; None: nothing."""
+    siblings = (uses[other] for other in sorted(cpus.siblings.get(cpu, ())) if other in uses)
+    return next((use for use in siblings if not use.idle and not use.offline), None)
+
+
+def with_warning(window: Window, code: str, message: str | None) -> Window:
+    """``window`` with one more warning; None: with none."""
+    if message is None:
         return window
-    return replace(window, warnings=(*window.warnings, ReadingWarning(code="near", message=nearness)))
+    return replace(window, warnings=(*window.warnings, ReadingWarning(code=code, message=message)))
 
 
 class Survey:

@@ -32,11 +32,12 @@ from tickmon.tui.board import Board, CpuRow
 from tickmon.tui.driver import TerminalDriver
 from tickmon.tui.feed import Feed
 from tickmon.tui.frames import Frames
+from tickmon.tui.overview_actions import OVERVIEW_ACTIONS
 from tickmon.tui.pinning import Pin
 from tickmon.tui.reader import Fault, News, Refused
 from tickmon.tui.screens.cpus import CpuList
 from tickmon.tui.screens.doctor import Doctor
-from tickmon.tui.screens.overview import OVERVIEW_ACTIONS, Overview
+from tickmon.tui.screens.overview import Overview
 from tickmon.tui.screens.question import Question, about_busy
 from tickmon.tui.session import Session, next_cpu, next_window_s
 from tickmon.tui.shell import Shell
@@ -300,6 +301,7 @@ class TickmonApp(Shell):
             session.cpus,
             home=session.settings.cpu,
             begin=self._begin_survey,
+            save=self.save,
             frames=partial(Frames, backlog=self._backlog, after=self._after),
         )
         self.push_screen(overview, partial(self._leave_overview, rests))
@@ -320,7 +322,7 @@ class TickmonApp(Shell):
             keep_away=self.feed.keep_away,
             look=self._look,
         )
-        board = Board(session.cpus.usable, means.consented)
+        board = Board(session.cpus, means.consented)
 
         def told(event: SurveyEvent) -> None:
             if rows := board.take(event):

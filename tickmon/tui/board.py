@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.readings import Analysis, Check
 from tickmon.machine.busy import CpuUse
-from tickmon.sampling.survey import Failed, Looked, Sampling, Seen, SurveyEvent
+from tickmon.machine.cpus import Cpus
+from tickmon.sampling.survey import Failed, Looked, Sampling, Seen, SurveyEvent, busy_sibling
 from tickmon.units import cycles_to_ns
 from tickmon.windows import Window
 
@@ -21,6 +22,8 @@ POINTS = 120
 class CpuReading:
     """What one window said of a CPU."""
 
+    analysis: Analysis = field(compare=False, repr=False)
+    """All of it, to be saved."""
     ended_at: datetime
     """UTC."""
     overhead_share: float | None
@@ -36,7 +39,7 @@ class CpuRow:
 
     cpu: int
     busy: str = ""
-    """Why nobody may spin there: ``runs trader (98 %)``; empty: it may be measured."""
+    """Why nobody may spin there: ``runs trader (98 %)``, ``sibling CPU 5 runs …``; empty: it may be."""
     offline: bool = False
     sampled: bool = False
     """A sampler is at work there."""
@@ -62,16 +65,19 @@ class CpuRow:
 class Board:
     """The rows of a survey; belongs to the thread that the survey tells."""
 
-    def __init__(self, cpus: Collection[int], consented: Collection[int] = ()) -> None:
-        """``consented``: those that are measured though they are busy."""
-        self.rows = {cpu: CpuRow(cpu=cpu) for cpu in cpus}
+    def __init__(self, cpus: Cpus, consented: Collection[int] = ()) -> None:
+        """``consented``: those that are measured though they, or a sibling, are busy."""
+        self.rows = {cpu: CpuRow(cpu=cpu) for cpu in cpus.usable}
+        self._cpus = cpus
         self._consented = frozenset(consented)
+        self._uses: dict[int, CpuUse] = {}
         self._clocks: dict[int, Clocks] = {}
 
     def take(self, event: SurveyEvent) -> dict[int, CpuRow]:
         """The rows that ``event`` changed."""
         match event:
             case Looked(uses=uses):
+                self._uses |= uses
                 changed = {cpu: self._used(self.rows[cpu], use) for cpu, use in uses.items()}
             case Sampling(cpus=cpus, spared=spared):
                 changed = {
@@ -92,7 +98,13 @@ class Board:
             # What comes back under its number may be another: a virtual machine's, or one replaced.
             self._clocks.pop(row.cpu, None)
             return CpuRow(cpu=row.cpu, offline=True)
-        busy = "" if use.idle or row.cpu in self._consented else busy_words(use)
+        busy = ""
+        if row.cpu not in self._consented:
+            beside = busy_sibling(row.cpu, self._uses, self._cpus)
+            if not use.idle:
+                busy = busy_words(use)
+            elif beside is not None:
+                busy = f"sibling CPU {beside.cpu} {busy_words(beside)}"
         return replace(row, busy=busy, offline=False)
 
     def _seen(self, row: CpuRow, window: Window) -> CpuRow:
@@ -113,6 +125,7 @@ def _reading(analysis: Analysis) -> CpuReading:
     window = analysis.window
     median = None if analysis.tick is None else analysis.tick.spread.median_cycles
     return CpuReading(
+        analysis=analysis,
         ended_at=window.started_at + timedelta(seconds=window.length_cycles / analysis.tsc_hz),
         overhead_share=analysis.overhead_share,
         check=analysis.check,

@@ -242,10 +242,13 @@ class Shell(App[int]):
             words = "this window is too old to be saved whole; the last minute and the worst (w) can be saved"
             self.notify(words, severity="warning", timeout=10)
             return
-        self.run_worker(self._save(reading), group="save")
+        self.save(reading.analysis)
 
-    async def _save(self, reading: Reading) -> None:
-        analysis = reading.analysis
+    def save(self, analysis: Analysis) -> None:
+        """Has a window saved, and says where or why not."""
+        self.run_worker(self._save(analysis), group="save")
+
+    async def _save(self, analysis: Analysis) -> None:
         try:
             path = await beside(partial(self._save_snapshot, analysis.window, analysis))
         except TickmonError as error:

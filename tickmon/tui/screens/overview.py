@@ -12,71 +12,19 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tickmon.analysis.readings import Analysis
 from tickmon.machine.cpus import Cpus
 from tickmon.sampling.everywhere import window_s_for
-from tickmon.tui.actions import Action
 from tickmon.tui.board import CpuRow
 from tickmon.tui.frames import Frames
+from tickmon.tui.overview_actions import OVERVIEW_ACTIONS
 from tickmon.tui.roster import lines_of
 from tickmon.tui.rows import Piece
 from tickmon.tui.screens.question import Question
-from tickmon.tui.widgets.cpurow import heading_text
+from tickmon.tui.widgets.cpurow import heading_text, why_not
 from tickmon.tui.widgets.cputable import CpuTable, Table
 from tickmon.tui.widgets.keys import fitting, key_entry
 from tickmon.units import counted
-
-OVERVIEW_ACTIONS = (
-    Action(
-        name="screen.open",
-        title="Open the chosen CPU",
-        keys="",
-        shown="Enter",
-        word="open",
-        sentence="the chosen CPU's own screen",
-        rank=0,
-    ),
-    Action(
-        name="screen.sort",
-        title="Sort by number or the worst first",
-        keys="s",
-        shown="s",
-        word="sort",
-        sentence="by number, or the worst first",
-        rank=1,
-    ),
-    Action(
-        name="screen.group",
-        title="Group by node and core",
-        keys="g",
-        shown="g",
-        word="group",
-        sentence="by node and core, or one list",
-        rank=2,
-    ),
-    Action(
-        name="screen.feed",
-        title="Scan, or all at once",
-        keys="a",
-        shown="a",
-        word="all at once",
-        sentence="a sampler on every idle CPU, or one that goes round",
-        rank=1,
-    ),
-    Action(
-        name="help", title="Help", keys="question_mark,h,f1", shown="?", word="help", sentence="keys", rank=3
-    ),
-    Action(name="theme", title="Next theme", keys="t", shown="t", word="", sentence="next theme", rank=9),
-    Action(
-        name="screen.close",
-        title="Back to one CPU",
-        keys="o,escape,q",
-        shown="o Esc",
-        word="back",
-        sentence="back to the screen of one CPU",
-        rank=0,
-    ),
-)
-"""What can be done here: for bindings, the last line and the palette."""
 
 
 @dataclass
@@ -104,14 +52,16 @@ class Overview(Screen[int | None]):
         *,
         home: int,
         begin: Callable[[bool, Callable[[dict[int, CpuRow]], None]], None],
+        save: Callable[[Analysis], None],
         frames: Callable[[Callable[[], None]], Frames],
     ) -> None:
         """``begin(everywhere, tell)`` has a survey replace what runs: its changed rows are told from another
-        thread. ``home`` is the CPU of the main screen, ``frames`` says when to draw."""
+        thread. ``home`` is the CPU of the main screen, ``save`` keeps a window, ``frames`` says when to draw."""
         super().__init__()
         self._cpus = cpus
         self._home = home
         self._begin = begin
+        self._save = save
         self._frames = frames(self._draw)
         self._survey = 0
         self._rows: dict[int, CpuRow] = {}
@@ -201,9 +151,14 @@ class Overview(Screen[int | None]):
         busy = sum(1 for row in self._rows.values() if row.busy and not row.sampled)
         seen = sum(1 for row in self._rows.values() if row.windows)
         notes = [f"{seen:,} of {len(self._rows):,} measured"]
-        notes += [f"{busy} busy, left alone"] if busy else []
+        notes += [f"{busy} left alone"] if busy else []
+        notes += ["siblings disturb each other"] if self._siblings_meet() else []
         notes.append(f"CPU {self._home}'s own screen rests meanwhile")
         return " " + " · ".join(notes)
+
+    def _siblings_meet(self) -> bool:
+        sampled = {cpu for cpu, row in self._rows.items() if row.sampled}
+        return any(self._cpus.siblings.get(cpu, frozenset()) & sampled for cpu in sampled)
 
     def _keys(self) -> str:
         """The last line: each word can be clicked."""
@@ -235,6 +190,18 @@ class Overview(Screen[int | None]):
         self._by_worst = not self._by_worst
         self._order_anew()
 
+    def action_save(self) -> None:
+        """A snapshot of the chosen CPU's last window."""
+        cpu = self.query_one(CpuTable).chosen
+        if cpu is None:
+            return
+        row = self._rows[cpu]
+        if row.reading is not None and row.measured:
+            self._save(row.reading.analysis)
+        else:
+            words = f"nothing of CPU {cpu} to be saved: {why_not(row)[0].rstrip(' …') or 'not measured yet'}"
+            self.app.notify(words, severity="warning", markup=False)
+
     def action_group(self) -> None:
         """In groups, or one list."""
         self._grouped = not self._grouped
@@ -260,11 +227,14 @@ class Overview(Screen[int | None]):
     def _question(self) -> Question:
         idle = sum(1 for row in self._rows.values() if not row.busy and not row.offline)
         count = max(min(idle, len(self._rows) - 1), 1)
+        siblings = " Siblings of a core are measured at once and disturb each other." * bool(
+            self._cpus.siblings
+        )
         return Question(
             f"Measure {counted(count, 'CPU')} at once?",
             "Every idle CPU is then kept fully busy, except one for this screen: that draws power, heats the "
             "others, lowers their clock, and what wakes there shares its CPU with a sampler. CPUs that are "
-            f"busy now are left alone. A window takes {window_s_for(count):g} s.",
+            f"busy now are left alone. A window takes {window_s_for(count):g} s.{siblings}",
             yes="measure all at once",
             no="go on with one after another",
         )

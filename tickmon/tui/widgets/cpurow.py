@@ -49,7 +49,7 @@ def draw_cpu(row: CpuRow, *, bracket: str, what: str, width: int) -> Row:
         Piece(f"{row.cpu:>5}", "value" if row.sampled else "plain"),
     )
     if not row.measured:
-        words, ink = _why_not(row)
+        words, ink = why_not(row)
         return fit((*name, Piece(f"  {words}", ink)), width)
     reading = row.reading
     assert reading is not None
@@ -91,7 +91,8 @@ def verdict_words(check: Check) -> tuple[str, Ink]:
     return "unknown", "label"
 
 
-def _why_not(row: CpuRow) -> tuple[str, Ink]:
+def why_not(row: CpuRow) -> tuple[str, Ink]:
+    """Why a CPU has no figures, in words."""
     if row.offline:
         return "offline", "warn"
     if row.sampled:
