@@ -56,7 +56,8 @@ class Overview(Screen[int | None]):
         frames: Callable[[Callable[[], None]], Frames],
     ) -> None:
         """``begin(everywhere, tell)`` has a survey replace what runs: its changed rows are told from another
-        thread. ``home`` is the CPU of the main screen, ``save`` keeps a window, ``frames`` says when to draw."""
+        thread. ``home`` is the CPU of the main screen; ``save`` keeps a window, ``frames`` says when to draw.
+        """
         super().__init__()
         self._cpus = cpus
         self._home = home
