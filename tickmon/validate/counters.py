@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tickmon.analysis.check import timer_count
 from tickmon.analysis.readings import Analysis
 from tickmon.units import count_text
-from tickmon.validate.findings import Finding, Outcome, unjudged
+from tickmon.validate.findings import Finding, Outcome, at_least, unjudged
 
 _PART = "counters"
 
@@ -115,14 +115,4 @@ def _placed(analyses: Sequence[Analysis]) -> Finding:
         return unjudged(_PART, "switches_placed", what, "details of interruptions were lost")
     placed = dated - sum(a.switches.unplaced for a in analyses)
     least = dated - max(2, dated // 100)
-    return Finding(
-        part=_PART,
-        code="switches_placed",
-        what=what,
-        outcome=Outcome.PASS if placed >= least else Outcome.FAIL,
-        n=dated,
-        result=count_text(placed),
-        value=placed / dated,
-        value_name="placed_share",
-        bound=f"≥ {count_text(least)}",
-    )
+    return at_least(_PART, "switches_placed", what, placed, least, n=dated, value_name="placed_share")

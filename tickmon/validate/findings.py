@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tickmon.units import count_text
+
 
 class Outcome(StrEnum):
     """What one check came to."""
@@ -64,6 +66,24 @@ def unjudged(part: str, code: str, what: str, reason: str, *, essential: bool = 
     """A check for which something was lacking."""
     return Finding(
         part=part, code=code, what=what, outcome=Outcome.UNJUDGED, reason=reason, essential=essential
+    )
+
+
+def at_least(
+    part: str, code: str, what: str, found: int, least: int, *, n: int, value_name: str, reason: str = ""
+) -> Finding:
+    """A check for which ``least`` of ``n`` must be ``found``; its value is their share."""
+    return Finding(
+        part=part,
+        code=code,
+        what=what,
+        outcome=Outcome.PASS if found >= least else Outcome.FAIL,
+        n=n,
+        result=count_text(found),
+        value=found / n,
+        value_name=value_name,
+        bound=f"≥ {count_text(least)}",
+        reason=reason,
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.readings import Analysis
 from tickmon.units import count_text, cycles_to_ns, duration_text
-from tickmon.validate.findings import Finding, Outcome, unjudged
+from tickmon.validate.findings import Finding, Outcome, at_least, unjudged
 from tickmon.windows import KernelEvent, Trace
 
 _PART = "trace"
@@ -63,17 +63,9 @@ def _events(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> Finding:
     # One at each cut: an event may be put on the other side of it.
     least = total - max(2, total // 1000) - len(traces)
     lost = sum(trace.lost for trace in traces)
-    return Finding(
-        part=_PART,
-        code="events",
-        what=_EVENTS,
-        outcome=Outcome.PASS if inside >= least else Outcome.FAIL,
-        n=total,
-        result=count_text(inside),
-        value=inside / total,
-        value_name="inside_share",
-        bound=f"≥ {count_text(least)}",
-        reason=f"the kernel dropped {count_text(lost)} more" if lost else "",
+    reason = f"the kernel dropped {count_text(lost)} more" if lost else ""
+    return at_least(
+        _PART, "events", _EVENTS, inside, least, n=total, value_name="inside_share", reason=reason
     )
 
 
@@ -116,23 +108,10 @@ def _ticks(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> tuple[Findi
 def _share(code: str, what: str, right: int, n: int, *, skipped: int = 0) -> Finding:
     if not n:
         return unjudged(_PART, code, what, "no tick came: the kernel may have stopped it")
-    share = right / n
     # Two are what a run's ends may cost.
-    most = max(2, math.floor(n * (1 - RIGHT_SHARE)))
-    return Finding(
-        part=_PART,
-        code=code,
-        what=what,
-        outcome=Outcome.PASS if n - right <= most else Outcome.FAIL,
-        n=n,
-        result=count_text(right),
-        value=share,
-        value_name="right_share",
-        bound=f"≥ {count_text(n - most)}",
-        reason=f"in {count_text(skipped)} more a tick was due that the kernel itself skipped"
-        if skipped
-        else "",
-    )
+    least = n - max(2, math.floor(n * (1 - RIGHT_SHARE)))
+    reason = f"in {count_text(skipped)} more a tick was due that the kernel itself skipped" if skipped else ""
+    return at_least(_PART, code, what, right, least, n=n, value_name="right_share", reason=reason)
 
 
 def _skipped_ticks(analyses: Sequence[Analysis], traces: Sequence[Trace]) -> NDArray[np.float64]:
