@@ -7,21 +7,29 @@ from dataclasses import replace
 import pytest
 
 from tests.making import make_segment, make_trace, make_window
+from tests.readings import HEADER, sum_up
 from tickmon.analysis import Clocks, analyse
 from tickmon.analysis.aftermath import AFTERMATH
 from tickmon.analysis.kernel_causes import UNSEEN
+from tickmon.analysis.readings import Analysis
+from tickmon.report import reading_text
 from tickmon.windows import KernelEvent
 
 TICK_AT, TICK_END = 10_000, 30_000
 """At 2 cycles a ns."""
 
 
-def names(*others: tuple[int, int], events_at: tuple[int, ...] = (TICK_AT + 100,)) -> list[str]:
-    """What the interruptions are called, beginning with a tick's, each (start, gap) in cycles."""
+def read(*others: tuple[int, int], events_at: tuple[int, ...] = (TICK_AT + 100,)) -> Analysis:
+    """A window with a tick's interruption, and others after it, each (start, gap) in cycles."""
     details = [(TICK_AT, TICK_END - TICK_AT), *others]
     trace = make_trace(*((at, KernelEvent.TICK, None) for at in events_at))
     window = replace(make_window(details, segment=make_segment(kernel_tick=None)), trace=trace)
-    analysis, _ = analyse(window, Clocks())
+    return analyse(window, Clocks())[0]
+
+
+def names(*others: tuple[int, int], events_at: tuple[int, ...] = (TICK_AT + 100,)) -> list[str]:
+    """What the interruptions are called, in order."""
+    analysis = read(*others, events_at=events_at)
     return [analysis.sources[index].name for index in analysis.source_of]
 
 
@@ -47,3 +55,9 @@ def test_nothing_is_the_aftermath_of_something_unexplained() -> None:
 def test_one_with_a_cause_of_its_own_keeps_it_and_has_an_aftermath_itself() -> None:
     found = names((TICK_END, 900), (TICK_END + 900, 600), events_at=(TICK_AT + 100, TICK_END + 100))
     assert found == ["tick", "tick", AFTERMATH]
+
+
+def test_report_says_what_an_aftermath_is() -> None:
+    for other, said in (((TICK_END, 900), True), ((TICK_END + 900, 900), False)):
+        text = reading_text(HEADER, sum_up([read(other)]), windows=1)
+        assert ("aftermath: slow moments right after another one" in text) is said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from tickmon.analysis.aftermath import AFTERMATH
+from tickmon.analysis.aftermath import AFTERMATH, AFTERMATH_WORDS
 from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, BaselineVerdict, Check, Worst
 from tickmon.analysis.spread import Spread
@@ -181,7 +181,7 @@ def _sources(analysis: Analysis) -> Iterator[str]:
     if any(source.basis == "trace" for source in analysis.sources):
         yield from labelled("", "named by the kernel's own trace, each interruption by its first cause")
     if any(source.name == AFTERMATH for source in analysis.sources):
-        yield from labelled("", f"{AFTERMATH}: slow moments right after another one, which left cold caches")
+        yield from labelled("", f"{AFTERMATH}: {AFTERMATH_WORDS}")
     if any(source.name == UNSEEN for source in analysis.sources):
         yield from labelled("", f"{UNSEEN}: no trace point ran in it, so the host or the hardware took it")
 

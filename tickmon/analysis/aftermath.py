@@ -9,6 +9,8 @@ from tickmon.windows import Window
 
 AFTERMATH = "aftermath"
 """What these are called."""
+AFTERMATH_WORDS = "slow moments right after another one, which left cold caches"
+"""What that is, in words."""
 
 _SOON_NS = 400
 _SHORT_NS = 5_000

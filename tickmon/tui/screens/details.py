@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tickmon.analysis.aftermath import AFTERMATH, AFTERMATH_WORDS
 from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, Source, Worst
 from tickmon.counted import counted_lines
@@ -82,7 +83,8 @@ def source_text(source: Source) -> str:
     """How a source is known, and what else lies in its interruptions."""
     also = [part for part in source.parts if part != source.name]
     within = f"; also in them: {', '.join(also)}" if also else ""
-    return f"{source.name}: {basis_words(source)}{within}"
+    known = AFTERMATH_WORDS if source.name == AFTERMATH else basis_words(source)
+    return f"{source.name}: {known}{within}"
 
 
 def _worst_text(worst: Worst, analysis: Analysis, view: View) -> str:
