@@ -190,6 +190,18 @@ def test_time_of_a_worst_interruption_is_in_utc_however_it_is_written(tmp_path: 
     assert worst.at.isoformat() == "2026-09-21T14:13:20.500000+00:00"
 
 
+@pytest.mark.parametrize("spoil", [lambda worst: worst.reverse(), lambda worst: worst[-1].pop("at")])
+def test_worst_interruptions_come_longest_first_however_they_are_written(
+    tmp_path: Path, spoil: Callable[[Line], object]
+) -> None:
+    made = changed(written(three_windows()), "window", lambda line: spoil(line["worst"]))
+    same, *_ = windows_in(file_of(tmp_path, written(three_windows())))
+    first, *_ = windows_in(file_of(tmp_path, made, "spoilt.jsonl"))
+    lengths = [worst.gap_cycles for worst in first.worst]
+    assert lengths == [worst.gap_cycles for worst in same.worst]
+    assert (len(first.worst[:5]), first.worst[0]) == (5, same.worst[0])
+
+
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in written(three_windows()).splitlines()]
     for line in lines:
@@ -257,6 +269,22 @@ def _set(*path: str | int, value: object) -> Callable[[Line], None]:
         ("window", _set("cpu", value=7), "line 3 says another cpu"),
         ("window", _set("histogram", "counts", value=[1]), "line 3 says a histogram"),
         ("window", _set("histogram", "counts", 0, value=9), "line 3 says a histogram that does not hold"),
+        (
+            "window",
+            _set("histogram", "edges_cycles", 0, value=384.0),
+            "edges_cycles is a list of .*, not a list",
+        ),
+        (
+            "window",
+            _set("histogram", "edges_cycles", 0, value=True),
+            "edges_cycles is a list of .*, not a list",
+        ),
+        ("window", _set("histogram", "edges_cycles", 0, value=-1), "line 3 says a histogram with an edge"),
+        ("window", _set("worst", 1, "gap_cycles", value=1.0), "worst\\[\\].gap_cycles is 1.0"),
+        ("window", _set("worst", 99, "start_cycles", value=True), "worst\\[\\].start_cycles is True"),
+        ("window", _set("worst", 99, "at", value="today"), "worst\\[\\].at is"),
+        ("window", _set("worst", 99, "causes", value=[]), "worst\\[\\].causes is"),
+        ("window", _set("worst", 99, value=[]), "worst\\[\\] is a list of 0, not an object"),
         ("window", _set("worst", 0, "source", value=99), "worst\\[\\].source is 99"),
         ("window", _set("tick", "hz", value="\x1b[2J" + "x" * 10**6), 'tick.hz is "\\?\\[2Jx+…"'),
         ("window", _set("warnings", value=[[]]), "warnings\\[\\] is a list of 0, not an object"),
@@ -389,7 +417,10 @@ def test_run_that_ended_is_summed_up_as_it_was_then(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("events", [False, True])
-def test_run_that_was_killed_is_summed_up_from_its_windows(tmp_path: Path, events: bool) -> None:
+def test_run_that_was_killed_is_summed_up_from_its_windows(
+    tmp_path: Path, events: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tickmon.loading.runs.AT_ONCE", 2)
     (run,) = runs(file_of(tmp_path, written(three_windows(), events=events, orderly=False)))
     assert not run.ended
     (summed,) = run.summed

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from tests.making import Life, make_segment, make_tick, make_window, simulate, simulate_loop
-from tests.readings import read
+from tests.readings import read, read_one
 from tickmon.analysis import Clocks, analyse, merge
 from tickmon.analysis import total as total_module
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.spread import Spread
 from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.formats.lines import summary_line
-from tickmon.windows import Exclusion, ReadingWarning, Window
+from tickmon.windows import Exclusion, ReadingWarning, RowChange, Window
 
 
 def sum_up(windows: Sequence[Window]) -> Summary:
@@ -299,6 +299,55 @@ def test_ticks_that_are_few_in_each_window_may_be_enough_in_the_run() -> None:
     first, _ = analyse(windows[0], Clocks())
     assert "few_ticks" in [warning.code for warning in first.warnings]
     assert "few_ticks" not in [warning.code for warning in sum_up(windows).analysis.warnings]
+
+
+@pytest.mark.parametrize("at_once", [2, 3, 8])
+def test_windows_added_at_once_come_to_what_they_come_to_one_by_one(at_once: int) -> None:
+    lively = read(simulate(LIVELY, ends_ns=[0.4e9, 0.9e9, 1.3e9]))
+    lossy = make_window([(1_000, 9_000)], lost_cycles=(5_000, 6_000_000), segment=make_segment(segment=2))
+    away = Exclusion(code="stopped", start_cycles=500, cycles=1_000)
+    quiet = make_window(
+        excluded=(away,), interrupts=(RowChange(row="LOC", name="timer", count=3, timer="LOC"),)
+    )
+    other = read(simulate(replace(LIVELY, host_hz=100.02), ends_ns=[0.6e9, 1e9]))
+    analyses = [*lively, read_one(lossy), *other, read_one(quiet), lively[0]]
+    one_by_one = at_once_added = NO_TOTAL
+    for first in range(0, len(analyses), at_once):
+        at_once_added = add(at_once_added, *analyses[first : first + at_once])
+    for analysis in analyses:
+        one_by_one = add(one_by_one, analysis)
+    said = summary_line(one_by_one.summary(), windows=len(analyses))
+    assert summary_line(at_once_added.summary(), windows=len(analyses)) == said
+
+
+def test_ticks_share_of_a_run_is_of_the_whole_run_also_where_its_last_window_has_none() -> None:
+    ticking = read(simulate(Life(), ends_ns=[1e9]))[0]
+    alone, longer = add(NO_TOTAL, ticking), add(NO_TOTAL, ticking, read_one(make_window()))
+    shares = [run.summary().analysis.tick for run in (alone, longer)]
+    assert shares[0] is not None
+    assert shares[1] is not None
+    assert shares[0].overhead_share
+    assert shares[1].overhead_share == pytest.approx(shares[0].overhead_share / 2, rel=1e-3)
+
+
+def test_jitter_that_is_not_known_of_any_window_is_not_known_of_the_run() -> None:
+    ticking = read(simulate(Life(), ends_ns=[1e9]))[0]
+    unknown = replace(ticking, trains=tuple(replace(train, jitter_ns=None) for train in ticking.trains))
+    run = add(NO_TOTAL, unknown, unknown).summary().analysis
+    assert [train.jitter_ns for train in run.trains] == [None]
+
+
+def test_worst_of_a_later_segment_lies_where_the_run_had_come_to() -> None:
+    first = make_window([(1_000, 9_000)])
+    second = make_window([(2_000, 90_000)], segment=make_segment(segment=2))
+    run = add(NO_TOTAL, *read([first]), *read([second])).summary().analysis
+    assert [worst.start_cycles for worst in run.worst] == [first.end_cycles + 2_000, 1_000]
+
+
+def test_ticks_that_all_lost_details_of_a_run_may_hold_are_not_missing() -> None:
+    lossy = read_one(make_window([(1_000, 9_000)], lost_cycles=(5_000, 5_000)))
+    short = replace(lossy, check=replace(lossy.check, expected=100, seen=98, verdict="ok"))
+    assert add(NO_TOTAL, short, short).summary().analysis.check.verdict == "unknown"
 
 
 def spreads_of(run: Analysis) -> list[Spread]:

@@ -9,5 +9,7 @@ def harmless(text: str, limit: int = 64) -> str:
     A thread may call itself ``\\x1b[2J``: whatever is not printable becomes ``?``, white space becomes one
     space, and what is too long ends in ``…``.
     """
-    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
+    line = " ".join(text.split())
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else "?" for char in line)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

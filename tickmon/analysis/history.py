@@ -192,10 +192,7 @@ def _segment_of(entry: Entry) -> tuple[int, int]:
 
 
 def _one(entries: Sequence[Entry]) -> Entry:
-    total = NO_TOTAL
-    for entry in entries:
-        total = add(total, entry.analysis)
-    analysis = total.summary().analysis
+    analysis = add(NO_TOTAL, *(entry.analysis for entry in entries)).summary().analysis
     return replace(
         entries[-1],
         number=entries[0].number,

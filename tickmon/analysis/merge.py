@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -23,12 +24,23 @@ def merge(windows: Sequence[Window]) -> Window:
     """
     if not windows:
         raise ValueError("no windows to merge")
-    first, last = windows[0], windows[-1]
     if len(windows) == 1:
-        return first
+        return windows[0]
     for before, after in pairwise(windows):
         if before.segment != after.segment or before.end_cycles != after.start_cycles:
             raise ValueError(f"windows {before.window} and {after.window} do not touch")
+    return joined(windows, [0] * len(windows))
+
+
+def shifts_of(windows: Sequence[Window]) -> list[int]:
+    """By how many cycles each must be moved to begin where the one before it then ends; the first by none."""
+    starts_cycles = accumulate((w.length_cycles for w in windows), initial=windows[0].start_cycles)
+    return [at - w.start_cycles for w, at in zip(windows, starts_cycles, strict=False)]
+
+
+def joined(windows: Sequence[Window], shifts_cycles: Sequence[int]) -> Window:
+    """At least one window, each moved by its shift, as one: ``merge`` for windows of any segment."""
+    first, last = windows[0], windows[-1]
     switches = [w.switches for w in windows if w.switches is not None]
     traces = [w.trace for w in windows if w.trace is not None]
     switch_counts = [w.switch_count for w in windows if w.switch_count is not None]
@@ -38,7 +50,7 @@ def merge(windows: Sequence[Window]) -> Window:
         provisional=last.provisional,
         started_at=first.started_at,
         start_cycles=first.start_cycles,
-        end_cycles=last.end_cycles,
+        end_cycles=last.end_cycles + shifts_cycles[-1],
         # Two that touch share the reading between them.
         clocks=_once(reading for w in windows for reading in w.clocks),
         reads=sum(w.reads for w in windows),
@@ -48,12 +60,16 @@ def merge(windows: Sequence[Window]) -> Window:
         min_cycles=min((w.min_cycles for w in windows if w.min_cycles is not None), default=None),
         max_cycles=max((w.max_cycles for w in windows if w.max_cycles is not None), default=None),
         counts=np.sum([w.counts for w in windows], axis=0, dtype=np.int64),
-        details=np.concatenate([w.details for w in windows]),
+        details=np.concatenate([w.details for w in windows if len(w.details)] or [first.details]),
         switches=np.concatenate(switches) if len(switches) == len(windows) else None,
         switch_count=sum(switch_counts) if len(switch_counts) == len(windows) else None,
         interrupts=_sum_rows(row for w in windows for row in w.interrupts),
         counters=sum_counters([w.counters for w in windows]),
-        excluded=tuple(e for w in windows for e in w.excluded),
+        excluded=tuple(
+            replace(e, start_cycles=e.start_cycles + shift_cycles)
+            for w, shift_cycles in zip(windows, shifts_cycles, strict=True)
+            for e in w.excluded
+        ),
         excluded_count=sum(w.excluded_count for w in windows),
         unlisted_cycles=sum(w.unlisted_cycles for w in windows),
         switches_lost=sum(w.switches_lost for w in windows),
@@ -110,12 +126,13 @@ def _sum(figures: Sequence[int | None]) -> int | None:
 
 def _sum_rows(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
     """One change a row, rows in the order of their first appearance."""
-    summed: dict[tuple[str, str], RowChange] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    latest: dict[tuple[str, str], RowChange] = {}
     for change in changes:
-        before = summed.get((change.row, change.name))
-        count = change.count + (before.count if before else 0)
-        summed[change.row, change.name] = replace(change, count=count)
-    return tuple(summed.values())
+        row = change.row, change.name
+        counts[row] += change.count
+        latest[row] = change
+    return tuple(replace(change, count=counts[row]) for row, change in latest.items())
 
 
 def _once(items: Iterable[_T]) -> tuple[_T, ...]:

@@ -6,6 +6,7 @@ the baseline taken off. A value that does not exist is None.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -173,7 +174,7 @@ class Analysis:
     """For each of the window's details, how many tick slots it holds."""
     source_of: NDArray[np.int32] = field(repr=False)
     """For each of the window's details, the index of its source."""
-    worst: tuple[Worst, ...] = field(repr=False)
+    worst: Sequence[Worst] = field(repr=False)
     """Longest first, at most 100."""
     warnings: tuple[ReadingWarning, ...]
     """Gravest first: the window's own and the analysis'."""

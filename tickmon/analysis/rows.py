@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from tickmon.analysis.causes import train_name
 from tickmon.analysis.costs import overhead_share
@@ -20,43 +21,60 @@ _SAME_TRAIN_SHARE = 1e-3
 fine one tells a host's tick."""
 
 
-def joined_trains(
-    before: Analysis, after: Analysis, window: Window
-) -> tuple[tuple[Train, ...], dict[tuple[str, str], tuple[str, str]]]:
-    """The trains of both, which make up ``window``; and what sources of ``before`` are called by now.
+def joined_rows(
+    parts: Sequence[Analysis], window: Window
+) -> tuple[tuple[Train, ...], tuple[Source, ...], list[int]]:
+    """The trains and the sources of all ``parts``, which follow each other and make up ``window``.
 
-    Kind and name to kind and name. Trains nearest to each other are one, and each is one with at most one.
+    Also where the sources are now, those of one part after those of the other.
     """
-    joined = list(before.trains)
+    trains: list[list[Train]] = []
+    sources: list[Source] = []
+    for part in parts:
+        renamed = _add_trains(trains, part.trains)
+        if renamed:
+            # A name that another train has, or had, stays with that one.
+            taken = {_source_of(same[-1]) for same in trains}
+            names = {(source.kind, source.name) for source in sources}
+            renamed = {old: new for old, new in renamed.items() if old not in taken and new not in names}
+            sources = _renamed_sources(sources, renamed)
+        sources += part.sources
+    joined, places = _joined_sources(sources, window.min_cycles)
+    return tuple(_joined_train(same, window) for same in trains), joined, places
+
+
+def _add_trains(known: list[list[Train]], trains: Sequence[Train]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Puts each of ``trains`` behind the one of ``known`` that it is, or beside them all.
+
+    Trains nearest to each other are one, and each is one with at most one. What foreign ones were called, and
+    are called now, is returned, by kind and name.
+    """
     apart = sorted(
-        (abs(known.hz / train.hz - 1), i, j)
-        for i, known in enumerate(before.trains)
-        for j, train in enumerate(after.trains)
-        if (known.origin == "kernel") == (train.origin == "kernel")
+        (abs(same[-1].hz / train.hz - 1), i, j)
+        for i, same in enumerate(known)
+        for j, train in enumerate(trains)
+        if (same[-1].origin == "kernel") == (train.origin == "kernel")
     )
     renamed: dict[tuple[str, str], tuple[str, str]] = {}
     known_of: dict[int, int] = {}
     for off_share, i, j in apart:
         if off_share < _SAME_TRAIN_SHARE and i not in known_of.values() and j not in known_of:
             known_of[j] = i
-            joined[i] = _joined_train(before.trains[i], after.trains[j])
-            if before.trains[i].origin != "kernel":
-                renamed[_source_of(before.trains[i])] = _source_of(after.trains[j])
-    joined += [train for j, train in enumerate(after.trains) if j not in known_of]
-    # A name that another train has, or had, stays with that one.
-    taken = {_source_of(train) for train in joined}
-    names = {(source.kind, source.name) for source in before.sources}
-    renamed = {old: new for old, new in renamed.items() if old not in taken and new not in names}
-    return tuple(
-        replace(train, overhead_share=overhead_share(window, train.spread)) for train in joined
-    ), renamed
+            if trains[j].origin != "kernel":
+                renamed[_source_of(known[i][-1])] = _source_of(trains[j])
+    for j, train in enumerate(trains):
+        if j in known_of:
+            known[known_of[j]].append(train)
+        else:
+            known.append([train])
+    return renamed
 
 
 def _source_of(train: Train) -> tuple[str, str]:
     return train.origin, train_name(train.hz, train.origin)
 
 
-def renamed_sources(
+def _renamed_sources(
     sources: Sequence[Source], renamed: Mapping[tuple[str, str], tuple[str, str]]
 ) -> list[Source]:
     """``sources`` under their new names, in their places."""
@@ -69,17 +87,20 @@ def renamed_sources(
     return moved
 
 
-def _joined_train(before: Train, after: Train) -> Train:
+def _joined_train(same: Sequence[Train], window: Window) -> Train:
+    latest = same[-1]
+    spread = latest.spread if len(same) == 1 else sum_of([train.spread for train in same])
     return replace(
-        after,
-        jitter_ns=weighted_mean((before.jitter_ns, before.seen), (after.jitter_ns, after.seen)) or 0.0,
-        expected=before.expected + after.expected,
-        seen=before.seen + after.seen,
-        spread=sum_of((before.spread, after.spread)),
+        latest,
+        jitter_ns=running_mean((train.jitter_ns, train.seen) for train in same),
+        expected=sum(train.expected for train in same),
+        seen=sum(train.seen for train in same),
+        spread=spread,
+        overhead_share=overhead_share(window, spread),
     )
 
 
-def joined_sources(
+def _joined_sources(
     sources: Sequence[Source], baseline_cycles: int | None
 ) -> tuple[tuple[Source, ...], list[int]]:
     """The sources without repetition, the first ones in their places; and where each of them is now.
@@ -120,3 +141,8 @@ def weighted_mean(*parts: tuple[float | None, int]) -> float | None:
     known = [(value, weight) for value, weight in parts if value is not None]
     weights = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / weights if weights else None
+
+
+def running_mean(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """The same, one after the other: what is the mean of some already can be the first of others."""
+    return reduce(lambda mean, part: (weighted_mean(mean, part), mean[1] + part[1]), parts)[0]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tickmon.analysis.caveats import gravest_first
-from tickmon.analysis.merge import merge
+from tickmon.analysis.merge import joined, shifts_of
 from tickmon.windows import INTERRUPTION, SWITCH, TRACED, Exclusion, Window
 
 EXCLUSIONS = 1000
@@ -18,6 +18,9 @@ the memory."""
 
 def bare(window: Window) -> Window:
     """``window`` without each interruption, switch and traced event, after it was analysed with them."""
+    dated = window.switches is not None and len(window.switches)
+    if not dated and not len(window.details) and window.trace is None:
+        return window
     return replace(
         window,
         details=np.zeros(0, INTERRUPTION),
@@ -38,31 +41,22 @@ def given_up(window: Window) -> Window:
     )
 
 
-def following(before: Window, after: Window) -> Window:
-    """Both as one window of the segment of ``before``, in which ``after`` begins where that one ends.
+def following(windows: Sequence[Window]) -> Window:
+    """At least one as one window of the segment of the first, each beginning where the one before it ends.
 
-    Both are bare. Time between them is left out, and cycles of another segment are not compared with those
+    They are bare. Time between them is left out, and cycles of another segment are not compared with those
     of the first, only counted. Bounded, however many follow one another.
     """
-    shift_cycles = before.end_cycles - after.start_cycles
-    excluded = (replace(e, start_cycles=e.start_cycles + shift_cycles) for e in after.excluded)
-    moved = replace(
-        after,
-        segment=before.segment,
-        start_cycles=before.end_cycles,
-        end_cycles=after.end_cycles + shift_cycles,
-        excluded=tuple(excluded),
-    )
-    joined = merge((before, moved))
-    listed = replace(joined, excluded=_bounded(joined.excluded))
+    whole = joined(windows, shifts_of(windows))
+    listed = replace(whole, excluded=_bounded(whole.excluded))
     # Another segment's clocks say nothing of this one's cycles.
-    last = after if after.segment == before.segment else before
+    clocks = [w.clocks for w in windows if w.clocks and w.segment == whole.segment]
     return replace(
         listed,
-        clocks=(before.clocks[0], last.clocks[-1]),
-        unlisted_cycles=joined.unlisted_cycles + joined.excluded_cycles - listed.excluded_cycles,
+        clocks=(clocks[0][0], clocks[-1][-1]) if clocks else (),
+        unlisted_cycles=whole.unlisted_cycles + whole.excluded_cycles - listed.excluded_cycles,
         # Every warning once: the numbers of the whole are said of it anew.
-        warnings=gravest_first(joined.warnings),
+        warnings=gravest_first(whole.warnings),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, takewhile
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from tickmon.analysis.caveats import caveats
 from tickmon.analysis.check import verdict_of
 from tickmon.analysis.costs import WORST, overhead_share
 from tickmon.analysis.loop import mode_cycles
+from tickmon.analysis.merge import shifts_of
 from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, TraceCounts, Worst
-from tickmon.analysis.rows import joined_sources, joined_trains, renamed_sources, weighted_mean
+from tickmon.analysis.rows import joined_rows, running_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.analysis.sums import bare, following
-from tickmon.windows import Method, Window
+from tickmon.windows import Method, Segment, Window
 
 KEEP_IN_ALL = 3 * KEEP_VALUES
 """So many lengths are kept one by one in all spreads of a run together; the costliest to keep go first."""
@@ -53,15 +55,14 @@ class Total:
 NO_TOTAL = Total()
 
 
-def add(total: Total, analysis: Analysis) -> Total:
-    """``total`` with one window more, which follows the others in time.
+def add(total: Total, *analyses: Analysis) -> Total:
+    """``total`` with the next windows, in the order of time; many at once come to the same, sooner.
 
     A new segment goes on where the last one ended: its cycles are not compared, only counted.
     """
-    stripped = without_details(analysis)
-    if total.analysis is None:
-        return Total(analysis=stripped)
-    return Total(analysis=_join(total.analysis, stripped))
+    parts = [] if total.analysis is None else [total.analysis]
+    parts += map(without_details, analyses)
+    return Total(analysis=_join(parts) if len(parts) > 1 else parts[0]) if analyses else total
 
 
 _NO_INTS = np.zeros(0, np.int32)
@@ -72,50 +73,52 @@ def without_details(analysis: Analysis) -> Analysis:
     return replace(analysis, window=bare(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
 
 
-def _join(before: Analysis, after: Analysis) -> Analysis:
-    shift_cycles = before.window.end_cycles - after.window.start_cycles
-    window = following(before.window, after.window)
-    spread = sum_of((before.spread, after.spread))
-    baseline_cycles = window.min_cycles
-    trains, renamed = joined_trains(before, after, window)
-    renamed_before = renamed_sources(before.sources, renamed)
-    sources, places = joined_sources((*renamed_before, *after.sources), baseline_cycles)
-    # Only those that stay among the worst are looked at more closely, which hardly any does in a long run.
-    full = len(before.worst) >= WORST
-    least_cycles = min(one.gap_cycles for one in before.worst) if full else -1
-    later = [
-        _moved(one, shift_cycles, len(before.sources)) for one in after.worst if one.gap_cycles > least_cycles
-    ]
-    worst = sorted((*before.worst, *later), key=lambda one: -one.gap_cycles)[:WORST]
-    verdicts = [a.baseline_verdict for a in (before, after) if a.baseline_verdict is not None]
+def _join(parts: Sequence[Analysis]) -> Analysis:
+    """Several, the first of which may be a total."""
+    shifts_cycles = shifts_of([part.window for part in parts])
+    window = following([part.window for part in parts])
+    spread = sum_of([part.spread for part in parts])
+    trains, sources, places = joined_rows(parts, window)
+    verdicts = [part.baseline_verdict for part in parts if part.baseline_verdict is not None]
     doubtful = [verdict for verdict in verdicts if verdict.holds is False]
-    joined = Analysis(
+    whole = Analysis(
         window=window,
-        tsc_hz=after.tsc_hz,
-        baseline_cycles=baseline_cycles,
-        typical_cycles=weighted_mean(
-            (before.typical_cycles, _undisturbed(before.window)),
-            (after.typical_cycles, _undisturbed(after.window)),
-        ),
+        tsc_hz=parts[-1].tsc_hz,
+        baseline_cycles=window.min_cycles,
+        typical_cycles=running_mean((part.typical_cycles, _undisturbed(part.window)) for part in parts),
         # Found once, at the end: it needs all samples at once.
         mode_cycles=None,
         # One window whose minimum does not hold spoils the run's: that has the same minimum or a lower one.
         baseline_verdict=(doubtful or verdicts)[-1] if verdicts else None,
-        overhead_cycles=spread.overhead_cycles(baseline_cycles),
+        overhead_cycles=spread.overhead_cycles(window.min_cycles),
         overhead_share=overhead_share(window, spread),
         spread=spread,
-        tick=_joined_tick(before.tick, after.tick, window),
-        check=_joined_check(before.check, after.check, window),
-        switches=_joined_switches(before.switches, after.switches),
+        tick=_joined_tick([part.tick for part in parts if part.tick is not None], window),
+        check=_joined_check(parts, window.segment),
+        switches=_joined_switches([part.switches for part in parts]),
         trains=trains,
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
-        worst=tuple(_placed(worst, places)),
+        worst=_joined_worst(parts, shifts_cycles, places),
         warnings=(),
-        traced=_joined_traced(before.traced, after.traced),
+        traced=_joined_traced([part.traced for part in parts if part.traced is not None]),
     )
-    return _within_memory(replace(joined, warnings=caveats(joined)))
+    return _within_memory(replace(whole, warnings=caveats(whole)))
+
+
+def _joined_worst(
+    parts: Sequence[Analysis], shifts_cycles: Sequence[int], places: Sequence[int]
+) -> tuple[Worst, ...]:
+    worst = parts[0].worst
+    # Only those that stay among the worst are looked at more closely, which hardly any does in a long run.
+    least_cycles = worst[-1].gap_cycles if len(worst) >= WORST else -1
+    all_worst = [*_placed(worst, places)]
+    sources = accumulate(len(part.sources) for part in parts)
+    for part, shift_cycles, before in zip(parts[1:], shifts_cycles[1:], sources, strict=False):
+        longer = takewhile(lambda one: one.gap_cycles > least_cycles, part.worst)
+        all_worst += _placed((_moved(one, shift_cycles) for one in longer), places[before:])
+    return tuple(sorted(all_worst, key=lambda one: -one.gap_cycles)[:WORST])
 
 
 def _within_memory(analysis: Analysis) -> Analysis:
@@ -140,84 +143,93 @@ def _within_memory(analysis: Analysis) -> Analysis:
     )
 
 
-def _joined_tick(before: Tick | None, after: Tick | None, window: Window) -> Tick | None:
-    if before is None or after is None:
-        return before or after
-    spread = sum_of((before.spread, after.spread))
+def _joined_tick(ticks: Sequence[Tick], window: Window) -> Tick | None:
+    if not ticks:
+        return None
+    spread = ticks[0].spread if len(ticks) == 1 else sum_of([tick.spread for tick in ticks])
     return replace(
-        after,
+        ticks[-1],
         # Jitter is a distance of percentiles, which do not add up: its mean over the windows.
-        jitter_ns=weighted_mean((before.jitter_ns, before.spread.n), (after.jitter_ns, after.spread.n)),
+        jitter_ns=running_mean((tick.jitter_ns, tick.spread.n) for tick in ticks),
         # What was known by its slots in one of them is known no better in the whole.
-        basis=before.basis if before.basis == after.basis else "phase",
+        basis=ticks[0].basis if len({tick.basis for tick in ticks}) == 1 else "phase",
         spread=spread,
         overhead_share=overhead_share(window, spread),
     )
 
 
-def _joined_check(before: Check, after: Check, window: Window) -> Check:
-    checks = (before, after)
-    # Where it is not known how many were seen, nothing is known of how many were missing.
-    judged = [check for check in checks if check.seen is not None] or checks
-    expected = _sum_known([check.expected for check in judged])
-    seen = _sum_known([check.seen for check in judged])
-    tick = window.segment.kernel_tick
-    if expected is None or seen is None:
-        verdict = "unknown"
-    else:
-        verdict = verdict_of(
-            expected=expected,
-            seen=seen,
-            lost=window.lost,
-            chance_share=0.0,
-            may_stop=tick is not None and tick.may_stop,
-            faster=any(check.verdict == "extra" for check in checks),
+def _joined_check(parts: Sequence[Analysis], segment: Segment) -> Check:
+    may_stop = segment.kernel_tick is not None and segment.kernel_tick.may_stop
+    checks = [part.check for part in parts]
+    expected, seen, verdict = checks[0].expected, checks[0].seen, checks[0].verdict
+    lost = parts[0].window.lost
+    # One after the other: a verdict depends on those before.
+    for check, part in zip(checks[1:], parts[1:], strict=True):
+        lost += part.window.lost
+        if (seen is None) == (check.seen is None):
+            expected, seen = _sum_known((expected, check.expected)), _sum_known((seen, check.seen))
+        elif seen is None:
+            # Where it is not known how many were seen, nothing is known of how many were missing.
+            expected, seen = check.expected, check.seen
+        verdict = _joined_verdict(
+            (verdict, check.verdict), expected=expected, seen=seen, lost=lost, may_stop=may_stop
         )
-    if verdict == "missing" and "missing" not in (before.verdict, after.verdict):
-        # What was no fault in any window is none of the run.
-        verdict = next(
-            (check.verdict for check in checks if check.verdict in ("stopped", "unknown")), verdict
-        )
+    kernels = [check.kernel for check in checks if check.kernel is not None]
     return Check(
         expected=expected,
         seen=seen,
         # An upper bound only as long as nothing is missing in it.
-        kernel=None if before.kernel is None or after.kernel is None else before.kernel + after.kernel,
-        kernel_row=before.kernel_row or after.kernel_row,
-        basis=after.basis,
+        kernel=sum(kernels) if len(kernels) == len(checks) else None,
+        kernel_row=next((check.kernel_row for check in checks if check.kernel_row), None),
+        basis=checks[-1].basis,
         verdict=verdict,
-        hz=after.hz or before.hz,
-        faster_hz=after.faster_hz or before.faster_hz,
-        chance_share=weighted_mean(*((check.chance_share, check.expected or 0) for check in checks)) or 0.0,
+        hz=next((check.hz for check in reversed(checks) if check.hz), None),
+        faster_hz=next((check.faster_hz for check in reversed(checks) if check.faster_hz), None),
+        chance_share=running_mean((check.chance_share, check.expected or 0) for check in checks) or 0.0,
     )
 
 
-def _joined_switches(before: SwitchCounts, after: SwitchCounts) -> SwitchCounts:
-    undated = (before.undated, after.undated)
+def _joined_verdict(
+    both: tuple[str, str], *, expected: int | None, seen: int | None, lost: int, may_stop: bool
+) -> str:
+    if expected is None or seen is None:
+        return "unknown"
+    verdict = verdict_of(
+        expected=expected,
+        seen=seen,
+        lost=lost,
+        chance_share=0.0,
+        may_stop=may_stop,
+        faster="extra" in both,
+    )
+    if verdict == "missing" and "missing" not in both:
+        # What was no fault in any window is none of the run.
+        return next((one for one in both if one in ("stopped", "unknown")), verdict)
+    return verdict
+
+
+def _joined_switches(counts: Sequence[SwitchCounts]) -> SwitchCounts:
+    undated = [count.undated for count in counts if count.undated is not None]
     return SwitchCounts(
-        dated=before.dated + after.dated,
-        unplaced=before.unplaced + after.unplaced,
-        undated=None if None in undated else _sum_known(undated),
-        missed=before.missed + after.missed,
+        dated=sum(count.dated for count in counts),
+        unplaced=sum(count.unplaced for count in counts),
+        undated=sum(undated) if len(undated) == len(counts) else None,
+        missed=sum(count.missed for count in counts),
     )
 
 
-def _joined_traced(before: TraceCounts | None, after: TraceCounts | None) -> TraceCounts | None:
-    if before is None or after is None:
-        return before or after
+def _joined_traced(counts: Sequence[TraceCounts]) -> TraceCounts | None:
+    if not counts:
+        return None
     return TraceCounts(
-        events=before.events + after.events,
-        outside=before.outside + after.outside,
-        lost=before.lost + after.lost,
+        events=sum(count.events for count in counts),
+        outside=sum(count.outside for count in counts),
+        lost=sum(count.lost for count in counts),
     )
 
 
-def _moved(worst: Worst, by_cycles: int, by_sources: int) -> Worst:
-    return replace(
-        worst,
-        start_cycles=None if worst.start_cycles is None else worst.start_cycles + by_cycles,
-        source=None if worst.source is None else worst.source + by_sources,
-    )
+def _moved(worst: Worst, by_cycles: int) -> Worst:
+    return replace(worst, start_cycles=None if worst.start_cycles is None else worst.start_cycles + by_cycles)
 
 
 def _placed(worst: Iterable[Worst], places: Sequence[int]) -> Iterator[Worst]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,6 +16,16 @@ MOST = 2**53 - 1
 
 TEXT_LIMIT = 1000
 """Characters of a text that are kept; no message of tickmon is longer."""
+
+NAME_LIMIT = 200
+"""Characters of a name that are kept."""
+
+CPU_MOST = 1 << 20
+PARTS_MOST = 1000
+"""So many sources, trains or rows a window may have."""
+
+HZ_LEAST, HZ_MOST = 1e-3, 1e12
+BASES = ("kernel", "option", "measured")
 
 _DIGITS_MAX = 20
 """Of a 64-bit number."""
@@ -164,16 +173,24 @@ class Members:
 
     def whole_numbers(self, name: str, *, least: int = 0, most: int = MOST) -> NDArray[np.int64]:
         """A list of whole numbers between the limits, shape ``(n,)``."""
-        values = self._list(name)
+        # Types first: an array of numbers and one long text would have room for that text everywhere.
+        values = self.whole_list(name)
         if not values:
             return np.zeros(0, np.int64)
-        # Types first: an array of numbers and one long text would have room for that text everywhere.
-        if set(map(type, values)) == {int}:
-            with contextlib.suppress(OverflowError):
-                numbers = np.array(values, np.int64)
-                if numbers.min() >= least and numbers.max() <= most:
-                    return numbers
+        try:
+            numbers = np.array(values, np.int64)
+        except OverflowError:
+            numbers = None
+        if numbers is not None and numbers.min() >= least and numbers.max() <= most:
+            return numbers
         raise self._bad(name, f"a list of whole numbers from {least} to {most}")
+
+    def whole_list(self, name: str) -> list[int]:
+        """A list of whole numbers of any size."""
+        values = self._list(name)
+        if values and set(map(type, values)) != {int}:
+            raise self._bad(name, "a list of whole numbers")
+        return values  # type: ignore[return-value]
 
     def _list(self, name: str) -> list[object]:
         values = self._values.get(name)

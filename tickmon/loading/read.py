@@ -16,7 +16,8 @@ from tickmon.formats.lines import FORMAT, VERSION, Header
 from tickmon.loading.events import EVENTS_MAX, Columns, columns_of, samples_of, with_events
 from tickmon.loading.files import damaged, lines_of, name_of, opened
 from tickmon.loading.members import BadMemberError, Members
-from tickmon.loading.values import analysis_of, header_of, segment_of, summary_of
+from tickmon.loading.segments import header_of, segment_of
+from tickmon.loading.values import analysis_of, summary_of
 from tickmon.windows import Segment
 
 SEGMENTS_KEPT = 4096
@@ -90,6 +91,14 @@ def read(path: Path, *, windows: bool = True, events: bool = True) -> Iterator[I
         yield from reading.end()
 
 
+def _refuse(name: str) -> NoReturn:
+    """For NaN and Infinity."""
+    raise ValueError(f"{name} is no JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)
+
+
 class _Reading:
     """What must be remembered from line to line."""
 
@@ -113,7 +122,7 @@ class _Reading:
             self._idle = 0
             return
         try:
-            values = json.loads(line.decode(), parse_constant=_refuse)
+            values = _JSON.decode(line.decode())
         except (ValueError, RecursionError) as error:
             if not whole and self._begun:
                 yield Remark(
@@ -280,8 +289,3 @@ def _whole_object(path: Path, first: bytes, lines: Iterator[tuple[int, bytes, bo
                 "record as .jsonl what is longer"
             )
     return b"\n".join(parts)
-
-
-def _refuse(name: str) -> NoReturn:
-    """For NaN and Infinity."""
-    raise ValueError(f"{name} is no JSON")

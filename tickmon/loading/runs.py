@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tickmon.analysis.readings import Analysis
-from tickmon.analysis.total import NO_TOTAL, Total, add
+from tickmon.analysis.total import NO_TOTAL, Total, add, without_details
 from tickmon.formats.lines import Header
 from tickmon.loading.files import STDIN
 from tickmon.loading.read import Item, Note, Remark, Summed, read
+
+AT_ONCE = 64
+"""So many windows are added to their total together."""
 
 RUNS_KEPT = 1000
 """So many runs of one file are in memory at once, 100 kB each; of more they are read one after the other."""
@@ -77,7 +81,9 @@ class Gathering:
     def __init__(self, header: Header) -> None:
         """``header`` is the item that the run began with."""
         self._header = header
-        self._totals: dict[int, tuple[Total, int]] = {}
+        self._totals: dict[int, Total] = {}
+        self._counts: Counter[int] = Counter()
+        self._waiting: dict[int, list[Analysis]] = {}
         self._summed: dict[int, Summed] = {}
         self._notes: list[Note] = []
         self._remarks: list[Remark] = []
@@ -87,8 +93,12 @@ class Gathering:
         match item:
             case Analysis():
                 cpu = item.window.segment.cpu
-                total, windows = self._totals.get(cpu, (NO_TOTAL, 0))
-                self._totals[cpu] = add(total, item), windows + 1
+                self._counts[cpu] += 1
+                waiting = self._waiting.setdefault(cpu, [])
+                waiting.append(without_details(item))
+                # What holds its lengths one by one would fill the memory.
+                if len(waiting) == AT_ONCE or item.spread.pieces is not None:
+                    self._add(cpu)
             case Summed():
                 self._summed[item.summary.analysis.window.segment.cpu] = item
             case Note():
@@ -98,9 +108,11 @@ class Gathering:
 
     def run(self) -> RecordedRun:
         """All of it."""
+        for cpu in self._waiting:
+            self._add(cpu)
         found = self._summed or {
-            cpu: Summed(summary=total.summary(), windows=windows)
-            for cpu, (total, windows) in self._totals.items()
+            cpu: Summed(summary=total.summary(), windows=self._counts[cpu])
+            for cpu, total in self._totals.items()
         }
         return RecordedRun(
             header=self._header,
@@ -109,3 +121,7 @@ class Gathering:
             notes=tuple(self._notes),
             remarks=tuple(self._remarks),
         )
+
+    def _add(self, cpu: int) -> None:
+        self._totals[cpu] = add(self._totals.get(cpu, NO_TOTAL), *self._waiting[cpu])
+        self._waiting[cpu].clear()

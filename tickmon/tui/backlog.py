@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import pairwise
 
 from tickmon.analysis.merge import merge
@@ -84,7 +83,7 @@ def _as_one(finished: Sequence[Finished]) -> Finished:
     if touch and sum(map(_size, windows)) <= MOST_DETAILS:
         whole = merge(windows)
     else:
-        whole = reduce(following, map(given_up, windows))
+        whole = following([given_up(window) for window in windows])
     return Finished(whole, sum(one.count for one in finished))
 
 
