@@ -31,7 +31,7 @@ def test_one_window_is_shown_by_its_number(tmp_path: Path) -> None:
 def test_window_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     shown = finished("show", str(file_of(tmp_path, WHOLE)), "--window", "9")
     assert (shown.stdout, shown.returncode) == ("", 1)
-    assert "has no window 9" in shown.stderr
+    assert shown.stderr.endswith("a.jsonl has no window 9: its windows are 1 to 3\n")
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])

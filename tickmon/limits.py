@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from tickmon.errors import UsageError
 
@@ -98,10 +99,10 @@ def parse_limit(text: str) -> Limit:
         )
     name, operator, given = match.groups()
     if name not in names():
-        near = [known for known in names() if _likeness(known) == _likeness(name)]
+        near = get_close_matches(name.lower(), names())
         raise UsageError(
             f"{name!r} in {text!r} is nothing that can be compared; "
-            + (f"{near[0]} is" if near else f"there are {', '.join(names())}")
+            + (f"there is {', '.join(near)}" if near else "the help has the names under limits")
         )
     value = _verdict(text, operator, given) if name == CHECK else _number(text, name, given)
     return Limit(text=text.strip(), name=name, operator=operator, value=value)
@@ -113,10 +114,6 @@ def parse_window_limit(text: str) -> Limit:
     if limit.name.replace("_ns", "_cycles") in OF_RUNS:
         raise UsageError(f"{limit.name} in {text!r} is known of whole runs only: give it to --fail-if")
     return limit
-
-
-def _likeness(name: str) -> str:
-    return name.lower().replace(".", "").replace("_", "")
 
 
 def _verdict(text: str, operator: str, given: str) -> str:

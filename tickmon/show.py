@@ -47,7 +47,7 @@ def _texts(asked: ShowOptions, codes: list[int]) -> Iterator[str]:
 def _streamed(asked: ShowOptions, codes: list[int]) -> Iterator[str]:
     """All windows or one, as they come; adds the exit code of each run to ``codes``."""
     showing: _Showing | None = None
-    seen = 0
+    least, most, seen = 0, 0, 0
     for item in read(asked.file, events=asked.events or asked.format == "seed"):
         if isinstance(item, Header):
             if showing is not None:
@@ -59,11 +59,15 @@ def _streamed(asked: ShowOptions, codes: list[int]) -> Iterator[str]:
             continue
         elif not isinstance(item, Analysis):
             showing.gathering.take(item)
-        elif asked.window in (None, item.window.window):
-            seen += 1
-            yield showing.window(item)
+        else:
+            number = item.window.window
+            least, most = min(least or number, number), max(most, number)
+            if asked.window in (None, number):
+                seen += 1
+                yield showing.window(item)
     if asked.window is not None and not seen:
-        raise TickmonError(f"{name_of(asked.file)} has no window {asked.window}")
+        has = f"its windows are {least} to {most}" if most else "it has none that is finished"
+        raise TickmonError(f"{name_of(asked.file)} has no window {asked.window}: {has}")
     if showing is not None:
         yield showing.end(codes)
 
