@@ -80,6 +80,7 @@ def seeds(name: str) -> list[bytes]:
             whole,
             written(windows, form="json").encode(),
             b"".join(lines[:2]),
+            b"".join(lines[:4]),
             lines[0],
             b"".join(lines[2:]),
         ]

@@ -123,6 +123,13 @@ def test_interruptions_that_are_missing_before_the_end_are_an_error(tmp_path: Pa
     assert "line 5 ends the events of window 1, of which some are missing" in message
 
 
+def test_wrong_sum_is_found_where_the_file_ends_with_the_interruptions(tmp_path: Path) -> None:
+    lines = changed(WHOLE, "events", _set("gap_cycles", 0, value=5)).splitlines(keepends=True)
+    events = next(i for i, line in enumerate(lines) if line.startswith('{"line":"events"'))
+    message = refused(file_of(tmp_path, "".join(lines[: events + 1])))
+    assert "line 3 says a sum that its interruptions do not have" in message
+
+
 def test_packed_file_without_its_end_is_a_cut_that_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(_packed(WHOLE))
@@ -293,7 +300,7 @@ def _set(*path: str | int, value: object) -> Callable[[Line], None]:
         ("events", _set("gap_cycles", 0, value="long" * 10**6), "says gap_cycles is a list"),
         ("events", _set("gap_cycles", 0, value=1.0), "says gap_cycles is a list"),
         ("events", _set("gap_cycles", 0, value=10**30), "says gap_cycles is a list"),
-        ("events", _set("gap_cycles", 0, value=5), "a sum that its interruptions do not have"),
+        ("events", _set("gap_cycles", 0, value=5), "line 3 says a sum that its interruptions do not have"),
     ],
 )
 def test_wrong_member_is_named_with_its_line(

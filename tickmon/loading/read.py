@@ -113,6 +113,8 @@ class _Reading:
         self._idle = 0
         self._segments: dict[int, Segment] = {}
         self._open: Analysis | None = None
+        self._open_at = 0
+        """The number of its line."""
         self._parts: list[Columns] = []
         self._too_many = False
 
@@ -162,7 +164,7 @@ class _Reading:
         elif kind == "segment":
             yield self._segment(line)
         elif kind == "window" and self._windows:
-            self._begin_window(line)
+            self._begin_window(line, number)
         elif kind == "note":
             yield Note(at=line.when("at"), message=line.text("message", _NOTE_LIMIT))
         elif kind == "summary":
@@ -189,7 +191,8 @@ class _Reading:
             del self._segments[next(iter(self._segments))]
         return segment
 
-    def _begin_window(self, line: Members) -> None:
+    def _begin_window(self, line: Members, number: int) -> None:
+        self._open_at = number
         analysis = analysis_of(line, self._segment_of(line))
         self._open = samples_of(line, analysis) if self._events else analysis
 
@@ -221,7 +224,11 @@ class _Reading:
             return
         analysis, parts = self._open, self._parts
         self._open, self._parts = None, []
-        whole = with_events(analysis, parts)
+        try:
+            whole = with_events(analysis, parts)
+        except BadMemberError as error:
+            # It is the window that is wrong, and what shows it may be the end of the file.
+            raise damaged(self._path, self._open_at, str(error)) from None
         number = analysis.window.window
         if whole is None:
             if not last:
@@ -240,7 +247,7 @@ class _Reading:
         for segment in whole.parts("segments"):
             yield self._segment(segment)
         for window in whole.parts("windows", most=10_000_000) if self._windows else ():
-            self._begin_window(window)
+            self._begin_window(window, number)
             events = window.part_or_none("events")
             if events is not None and self._events and self._open is not None:
                 self._parts.append(columns_of(events, self._open))
