@@ -28,8 +28,13 @@ def spans(records: Sequence[tuple[int, str, str]], *, faults: range) -> Iterator
 
     Of page faults only those at the addresses ``faults``. Their end is not traced, so they have no length
     but a cycle. Interrupts do not interrupt each other, and each ends what it began.
+
+    What happened in a task's turn is told only where the task that came is the one that went: there are tasks
+    in whose turns the kernel leaves out some of its events, in this trace and in others.
     """
-    begun, cause, task = 0, "", ("", 0)
+    turn: list[Span] = []
+    since, task, pid = 0, "", ""
+    begun, cause = 0, ""
     for at, event, text in records:
         told = dict(_FIELD.findall(text))
         match event.rpartition("_"):
@@ -40,12 +45,13 @@ def spans(records: Sequence[tuple[int, str, str]], *, faults: range) -> Iterator
             case "tlb", _, "flush" if cause and "reason:remote shootdown" in text:
                 cause = "TLB shootdown"
             case (("irq_handler" | "call_function" | "call_function_single"), _, "exit") if cause:
-                yield Span(start_cycles=begun, end_cycles=at, cause=cause)
+                turn.append(Span(start_cycles=begun, end_cycles=at, cause=cause))
                 cause = ""
-            case "sched", _, "switch":
-                name, since = task
-                if since:
-                    yield Span(start_cycles=since, end_cycles=at, cause=f"preemption by {name}")
-                task = (told["next_comm"], at)
             case "page_fault", _, "user" if int(told["address"], 16) in faults:
-                yield Span(start_cycles=at, end_cycles=at + 1, cause="page fault")
+                turn.append(Span(start_cycles=at, end_cycles=at + 1, cause="page fault"))
+            case "sched", _, "switch":
+                if told["prev_pid"] == pid:
+                    yield from turn
+                    yield Span(start_cycles=since, end_cycles=at, cause=f"preemption by {task}")
+                turn.clear()
+                since, task, pid = at, told["next_comm"], told["next_pid"]
