@@ -133,3 +133,11 @@ def test_a_spread_without_its_single_lengths_has_the_same_sums() -> None:
     rough = spread.binned()
     assert not rough.exact
     assert (rough.n, rough.sum_cycles, rough.min_cycles, rough.max_cycles) == (3, 1_000_030, 10, 1_000_000)
+
+
+def test_what_is_remembered_counts_the_same_in_fewer_bytes_and_adds_up_exactly() -> None:
+    spread = spread_of(np.full(30_000, 1_000, np.int64))
+    remembered = spread.remembered()
+    assert remembered.counts.tolist() == spread.counts.tolist()
+    assert remembered.counts.nbytes < spread.counts.nbytes
+    assert sum_of([remembered] * 3).counts.max() == 90_000

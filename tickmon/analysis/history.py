@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from tickmon.analysis.aging import Levels, push
+from tickmon.analysis.histogram import compact
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, add, without_details
 from tickmon.analysis.trend import NO_TREND, Trend, extend, name_of
@@ -162,11 +163,18 @@ def thin(entry: Entry) -> Entry:
     """The same without its interruptions; counts, sums, maxima and percentiles stay."""
     if not entry.whole:
         return entry
-    analysis, trend = without_details(entry.analysis), entry.trend
-    tick = analysis.tick
+    return _small(replace(entry, whole=False, analysis=without_details(entry.analysis)))
+
+
+def _small(entry: Entry) -> Entry:
+    """The same in less memory; only single lengths and all but the ``WORST`` are lost."""
+    analysis, trend = entry.analysis, entry.trend
+    window, tick = analysis.window, analysis.tick
     few = replace(
         analysis,
-        window=replace(analysis.window, clocks=(*analysis.window.clocks[:1], *analysis.window.clocks[-1:])),
+        window=replace(
+            window, clocks=(*window.clocks[:1], *window.clocks[-1:]), counts=compact(window.counts)
+        ),
         spread=analysis.spread.remembered(),
         tick=replace(tick, spread=tick.spread.remembered()) if tick else None,
         trains=tuple(replace(train, spread=train.spread.remembered()) for train in analysis.trains),
@@ -174,7 +182,7 @@ def thin(entry: Entry) -> Entry:
         worst=analysis.worst[:WORST],
     )
     recent = ((trend.recent_tick_s, trend.recent_tick.remembered()),)
-    return replace(entry, whole=False, analysis=few, trend=replace(trend, recent=recent))
+    return replace(entry, analysis=few, trend=replace(trend, recent=recent))
 
 
 def _thinned(entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -192,14 +200,14 @@ def _segment_of(entry: Entry) -> tuple[int, int]:
 
 
 def _one(entries: Sequence[Entry]) -> Entry:
-    analysis = add(NO_TOTAL, *(entry.analysis for entry in entries)).summary().analysis
-    return replace(
+    joined = replace(
         entries[-1],
         number=entries[0].number,
         windows=sum(entry.windows for entry in entries),
         begins=entries[0].begins,
-        analysis=replace(analysis, worst=analysis.worst[:WORST]),
+        analysis=add(NO_TOTAL, *(entry.analysis for entry in entries)).summary().analysis,
     )
+    return _small(joined)
 
 
 _COARSER = (_thinned, *(_joined,) * (len(SIZES) - 1))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.histogram import BINS, bin_edges_cycles, count_bins
+from tickmon.analysis.histogram import BINS, bin_edges_cycles, compact, count_bins
 
 KEEP_VALUES = 4_000_000
 """So many lengths are kept one by one (32 MB); a longer run goes on with bins alone."""
@@ -83,14 +83,17 @@ class Spread:
         return replace(self, pieces=None)
 
     def remembered(self) -> Spread:
-        """The same without its single lengths, of which the usual percentiles stay as they were."""
+        """The same in little memory: without its single lengths, but the usual percentiles as they were."""
+        counts = compact(self.counts)
+        if self.pieces is None:
+            return replace(self, counts=counts)
         shares = (0.5, 0.9, 0.99, 0.999)
         said = Said(
             exact=self.exact,
             at_cycles={0.5: self.median_cycles}
             | {share: self.percentile_cycles(share) for share in shares[1:]},
         )
-        return replace(self, pieces=None, said=said)
+        return replace(self, counts=counts, pieces=None, said=said)
 
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
