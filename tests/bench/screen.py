@@ -87,20 +87,18 @@ async def resident_mb(refreshes: int) -> list[float]:
     sizes = []
     async with desk(size=(COLUMNS, ROWS)) as at:
         made = simulate(LIFE, ends_ns=[1e9 * number for number in range(1, 101)], segment=at.source.segment)
-
-        def window(number: int) -> Window:
-            return again(made[number % len(made)], number, made[-1].end_cycles)
-
-        filled = round(SPAN_S)
-        await at.hand_on(*(window(number) for number in range(filled)))
-        for number in range(refreshes):
-            await asyncio.to_thread(at.source.give, window(filled + number))
+        hour = round(SPAN_S)
+        for number in range(hour + refreshes):
+            window = again(made[number % len(made)], number, made[-1].end_cycles)
+            await asyncio.to_thread(at.source.give, window)
             await asyncio.to_thread(at.app.feed.wait_idle, 20)
+            if number < hour:
+                continue
             drawn = asyncio.Event()
             at.app.draw()
             at.app.main.call_after_refresh(drawn.set)
             await drawn.wait()
-            if (number + 1) % max(1, refreshes // 10) == 0:
+            if (number - hour + 1) % max(1, refreshes // 10) == 0:
                 sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6)
     return sizes
 
