@@ -86,20 +86,24 @@ def strongest_comb_hz(found: Periodogram) -> float | None:
     half = len(found.power) // 2
     best, comb = math.log(2 * len(found.power) / _FALSE_ALARMS), None
     capped = np.minimum(found.power, _ENOUGH_POWER)
-    total = found.power
+    total, first = found.power, 0
     for octave in range(_OCTAVES):
         lines = 2**octave
         slowest = math.ceil(found.slowest_hz * lines / found.step_hz)
         if slowest >= half:
             break
+        total, first = total[slowest - first :], slowest
         if octave:
             # The lines with even numbers are those of the comb before.
-            total = np.minimum(total[:half], lines // 2 * _ENOUGH_POWER)
-            tops = np.arange(half)
-            for line in range(1, lines, 2):
-                total += capped.take((tops * line + lines // 2) >> octave)
-        top = slowest + int(np.argmax(total[slowest:]))
-        evidence = _evidence(float(total[top]), lines)
+            total = np.minimum(total[: half - slowest], lines // 2 * _ENOUGH_POWER)
+            tops = np.arange(slowest, half)
+            place, power = tops + lines // 2, np.empty_like(total)
+            for _ in range(lines // 2):
+                capped.take(place >> octave, out=power, mode="clip")
+                total += power
+                place += 2 * tops
+        top = slowest + int(np.argmax(total))
+        evidence = _evidence(float(total[top - slowest]), lines)
         if evidence > best:
             best, comb = evidence, (top, lines)
     return None if comb is None else _sharpened_hz(found, *comb)
