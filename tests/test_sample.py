@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,14 @@ from tests.command import COMMAND, WAIT_S, children, exists, finished, running, 
 from tests.making import make_segment, make_window
 from tests.readings import HEADER
 from tests.recordings import windows_in
+from tickmon.analysis.history import all_of
 from tickmon.commandline import parse
 from tickmon.errors import TickmonError
 from tickmon.options import SampleOptions
+from tickmon.replay import load_tape, pause_s
 from tickmon.sample import Run, run
 from tickmon.windows import (
+    ClockReading,
     Ended,
     Event,
     Method,
@@ -134,6 +138,44 @@ def test_windows_and_segments_are_numbered_through_the_run() -> None:
     assert [window.window for window in windows] == [1, 2, 3, 4, 5]
     segments = {(window.segment.cpu, window.segment.reason): window.segment.segment for window in windows}
     assert sorted(segments.values()) == [1, 2, 3]
+
+
+def set_back(windows: Sequence[Window], since: int, by: timedelta) -> list[Window]:
+    """The same windows when somebody sets the time of day back in the middle of one of them."""
+
+    def as_read(reading: ClockReading) -> ClockReading:
+        return replace(reading, realtime_ns=reading.realtime_ns - round(by.total_seconds() * 1e9))
+
+    before, (during, *after) = windows[:since], windows[since:]
+    return [
+        *before,
+        replace(during, clocks=(during.clocks[0], *map(as_read, during.clocks[1:]))),
+        *(replace(w, started_at=w.started_at - by, clocks=tuple(map(as_read, w.clocks))) for w in after),
+    ]
+
+
+def test_clock_that_is_set_back_during_a_run_changes_nothing_but_the_times_of_day(tmp_path: Path) -> None:
+    made = touching(20)
+    lines = {}
+    for name, windows in (("usual", made), ("back", set_back(made, 7, timedelta(days=400)))):
+        path = tmp_path / f"{name}.jsonl"
+        assert measured({1: Script(*windows, DONE)}, "--events", "--output", str(path)) == 0
+        lines[name] = read_lines(path.read_text())
+    assert lines["back"][-1]["line"] == "summary"
+    for usual, back in zip(lines["usual"], lines["back"], strict=True):
+        differs = {name for name, value in usual.items() if value != back[name]}
+        assert differs <= {"started_at", "clocks", "worst"}
+    paths = [str(tmp_path / f"{name}.jsonl") for name in ("usual", "back")]
+    for arguments in (["show", paths[1]], ["show", paths[1], "--format", "csv"], ["compare", *paths]):
+        result = finished(*arguments)
+        assert (result.returncode, result.stderr) == (0, "")
+    assert "Not to be told apart" in result.stdout
+    tape = load_tape(tmp_path / "back.jsonl")
+    assert [analysis.window.window for analysis in tape.windows] == list(range(1, 21))
+    history = all_of(tape.windows)
+    assert history.windows == 20
+    pauses_s = [pause_s(before, after, 1.0) for before, after in itertools.pairwise(tape.windows)]
+    assert all(0 <= pause <= 0.11 for pause in pauses_s)
 
 
 def test_early_looks_and_open_gaps_are_passed_over() -> None:

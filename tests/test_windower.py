@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -357,6 +358,23 @@ def test_time_of_day_is_that_of_the_windows_own_start() -> None:
     window = cutting.close(())
     origin_s = read_at(0, SEGMENT).realtime_ns / 1e9
     assert abs(window.started_at.timestamp() - (origin_s + 1.0)) < 1e-5
+
+
+def test_clock_that_was_set_back_changes_the_time_of_day_and_nothing_else() -> None:
+    windows = []
+    for back_ns in (0, 3600 * 10**9):
+        cutting = windower()
+        closed = read_at(1_000_000_000, SEGMENT)
+        closed = replace(closed, realtime_ns=closed.realtime_ns - back_ns)
+        add(cutting, raw(0, 1_000_000_000, [900]), closed=closed)
+        cutting.close(())
+        add(cutting, raw(1_000_000_000, 2_000_000_000, [900]))
+        windows.append(cutting.close(()))
+    usual, back = windows
+    assert usual.started_at - back.started_at == timedelta(hours=1)
+    assert (usual.start_cycles, usual.end_cycles) == (back.start_cycles, back.end_cycles)
+    assert usual.gap_sum_cycles == back.gap_sum_cycles
+    assert [reading.monotonic_ns for reading in usual.clocks] == [r.monotonic_ns for r in back.clocks]
 
 
 def test_time_in_which_the_sampler_was_stopped_is_no_interruption_and_no_switch() -> None:

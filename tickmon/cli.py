@@ -41,14 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TickmonError as error:
         code = error.exit_code
         say(str(error))
-    except (MemoryError, RuntimeError, ImportError) as error:
+    except BrokenPipeError:
+        code = _SIGNALLED + signal.SIGPIPE
+    # Modules that a command needs are in files too.
+    except (MemoryError, RuntimeError, ImportError, OSError) as error:
         lack = lack_text(error)
         if lack is None:
             raise
         code = TickmonError.exit_code
         say(lack)
-    except BrokenPipeError:
-        code = _SIGNALLED + signal.SIGPIPE
     except KeyboardInterrupt:
         code = _SIGNALLED + signal.SIGINT
     drop_output()
@@ -61,10 +62,10 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit:
         # --help and --version have been printed.
         return 0
-    except BrokenPipeError:
-        raise
     except OSError as error:
-        # Reading the words takes no file: it was the help that could not be written.
+        if isinstance(error, BrokenPipeError) or lack_text(error):
+            raise
+        # Reading the words writes nothing but the help.
         raise TickmonError(f"cannot write to standard output: {error.strerror}") from None
     match asked:
         case SampleOptions():

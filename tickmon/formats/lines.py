@@ -35,6 +35,9 @@ SAMPLES_A_LINE = 1_000_000
 HISTOGRAM_END_S = 10.0
 """The last bin begins about here and is open: longer gaps are counted, not told apart."""
 
+NUMBER_MOST = 2**53 - 1
+"""Programs read JSON's numbers as doubles, which do not tell larger ones apart."""
+
 CLOCKS = ("monotonic_ns", "monotonic_raw_ns", "realtime_ns")
 """What is read beside the counter."""
 
@@ -274,7 +277,9 @@ def _clocks(window: Window) -> Line | None:
     for name in CLOCKS:
         first = getattr(window.clocks[0], name)
         columns[f"first_{name}"] = str(first)
-        columns[name] = [getattr(reading, name) - first for reading in window.clocks]
+        # Only the time of day is ever set, to another year where the machine came up without it.
+        since = (getattr(reading, name) - first for reading in window.clocks)
+        columns[name] = [max(-NUMBER_MOST, min(time, NUMBER_MOST)) for time in since]
     return columns
 
 

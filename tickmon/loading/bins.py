@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.histogram import BINS, bin_edges_cycles
-from tickmon.loading.members import MOST, BadMemberError, Members
+from tickmon.formats.lines import NUMBER_MOST
+from tickmon.loading.members import BadMemberError, Members
 
 _EDGES_CYCLES = bin_edges_cycles()
 
@@ -40,8 +41,8 @@ def _bins_of(cycles: NDArray[np.int64]) -> NDArray[np.int64]:
 @lru_cache(maxsize=8)
 def _places(edges_cycles: tuple[int, ...]) -> NDArray[np.int64]:
     """Where the counts go. All windows of a segment have the same edges, which are looked at once."""
-    if not 0 <= min(edges_cycles) <= max(edges_cycles) <= MOST:
-        raise BadMemberError(f"says a histogram with an edge that is not from 0 to {MOST}")
+    if not 0 <= min(edges_cycles) <= max(edges_cycles) <= NUMBER_MOST:
+        raise BadMemberError(f"says a histogram with an edge that is not from 0 to {NUMBER_MOST}")
     inner = _bins_of(np.array(edges_cycles, np.int64))
     return np.concatenate([[max(int(inner[0]) - 1, 0)], inner])
 

@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.formats.lines import NUMBER_MOST
 from tickmon.text import harmless
-
-MOST = 2**53 - 1
-"""Larger numbers are not what was written: programs read JSON's numbers as doubles."""
 
 TEXT_LIMIT = 1000
 """Characters of a text that are kept; no message of tickmon is longer."""
@@ -54,7 +52,7 @@ class Members:
         """Whether it is there and not null."""
         return self._values.get(name) is not None
 
-    def whole_or_none(self, name: str, *, least: int = 0, most: int = MOST) -> int | None:
+    def whole_or_none(self, name: str, *, least: int = 0, most: int = NUMBER_MOST) -> int | None:
         """A whole number between the limits."""
         value = self._values.get(name)
         if value is None:
@@ -63,7 +61,7 @@ class Members:
             raise self._bad(name, f"a whole number from {least} to {most}")
         return value
 
-    def whole(self, name: str, *, least: int = 0, most: int = MOST) -> int:
+    def whole(self, name: str, *, least: int = 0, most: int = NUMBER_MOST) -> int:
         """One that must be there."""
         value = self.whole_or_none(name, least=least, most=most)
         if value is None:
@@ -71,7 +69,7 @@ class Members:
         return value
 
     def number_or_none(
-        self, name: str, *, least: float = -float(MOST), most: float = float(MOST)
+        self, name: str, *, least: float = -float(NUMBER_MOST), most: float = float(NUMBER_MOST)
     ) -> float | None:
         """Any number between the limits; what was whole stays whole, so that it is written alike again."""
         value = self._values.get(name)
@@ -81,7 +79,9 @@ class Members:
             raise self._bad(name, f"a number from {least:g} to {most:g}")
         return value  # type: ignore[return-value]
 
-    def number(self, name: str, *, least: float = -float(MOST), most: float = float(MOST)) -> float:
+    def number(
+        self, name: str, *, least: float = -float(NUMBER_MOST), most: float = float(NUMBER_MOST)
+    ) -> float:
         """One that must be there."""
         value = self.number_or_none(name, least=least, most=most)
         if value is None:
@@ -171,7 +171,7 @@ class Members:
             raise self._bad(name, f"a list of at most {most:,}")
         return values
 
-    def whole_numbers(self, name: str, *, least: int = 0, most: int = MOST) -> NDArray[np.int64]:
+    def whole_numbers(self, name: str, *, least: int = 0, most: int = NUMBER_MOST) -> NDArray[np.int64]:
         """A list of whole numbers between the limits, shape ``(n,)``."""
         # Types first: an array of numbers and one long text would have room for that text everywhere.
         values = self.whole_list(name)

@@ -10,7 +10,8 @@ from types import NoneType
 from typing import Any, overload
 
 from tickmon.analysis.readings import Worst
-from tickmon.loading.members import MOST, PARTS_MOST, TEXT_LIMIT, BadMemberError, Members, harmless_text
+from tickmon.formats.lines import NUMBER_MOST
+from tickmon.loading.members import PARTS_MOST, TEXT_LIMIT, BadMemberError, Members, harmless_text
 from tickmon.windows import Window
 
 _MEMBERS = itemgetter("start_cycles", "gap_cycles", "source", "at", "causes")
@@ -66,8 +67,8 @@ def _plain(values: Sequence[Any], sources: int) -> _Plain | None:
         return None
     if (
         set(map(type, starts + gaps + places)) != {int}
-        or not -MOST <= min(starts) <= max(starts) <= MOST
-        or not 0 <= gaps[-1] <= gaps[0] <= MOST
+        or not -NUMBER_MOST <= min(starts) <= max(starts) <= NUMBER_MOST
+        or not 0 <= gaps[-1] <= gaps[0] <= NUMBER_MOST
         or list(gaps) != sorted(gaps, reverse=True)
         or not 0 <= min(places) <= max(places) < sources
         or [one.tzinfo for one in at].count(UTC) != len(at)
