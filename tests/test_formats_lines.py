@@ -21,14 +21,14 @@ from tests.readings import (
     three_windows,
 )
 from tickmon.analysis.readings import Analysis
-from tickmon.formats import lines
+from tickmon.formats import lines, members
 from tickmon.windows import INTERRUPTION, Method, RowChange
 
 GAPS = st.integers(min_value=401, max_value=60 * 10**9)
 """Cycles: from just above the threshold to half a minute."""
 
 
-def parsed(line: lines.Line, *, kind: str) -> dict[str, object]:
+def parsed(line: members.Line, *, kind: str) -> dict[str, object]:
     """The line as another program reads it, without the member that says what it is."""
     text = lines.text_of(line)
     assert text.endswith("}\n")
@@ -160,7 +160,7 @@ def test_histogram_begins_at_the_threshold_and_ends_at_about_ten_seconds(
     threshold: int, tsc_hz: float
 ) -> None:
     segment = make_segment(threshold_cycles=threshold, tsc_hz=tsc_hz)
-    edges = lines.histogram_edges_cycles(segment).tolist()
+    edges = members.histogram_edges_cycles(segment).tolist()
     assert edges == sorted(set(edges))
     if threshold <= 10 * tsc_hz:
         assert edges[0] <= threshold < edges[0] * 9 / 8 + 1

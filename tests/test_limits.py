@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.readings import loop_window, sum_up, three_windows
 from tickmon.errors import UsageError
-from tickmon.formats.lines import Line, summary_line
+from tickmon.formats.lines import summary_line
+from tickmon.formats.members import Line
 from tickmon.limits import MEMBERS, OPERATORS, RATES, names, parse_limit, parse_window_limit
 
 

@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import NO_TOTAL, Summary, add
 from tickmon.errors import TickmonError
-from tickmon.formats import lines
+from tickmon.formats import lines, members
 from tickmon.report import reading_text
 
 _T = TypeVar("_T")
@@ -197,7 +197,7 @@ def _save_into(folder: Path, analysis: Analysis, header: lines.Header) -> Path:
     return made[0]
 
 
-def _snapshot_lines(analysis: Analysis, summary: Summary, header: lines.Header) -> Iterator[lines.Line]:
+def _snapshot_lines(analysis: Analysis, summary: Summary, header: lines.Header) -> Iterator[members.Line]:
     yield lines.header_line(header)
     yield lines.segment_line(analysis.window.segment)
     yield lines.window_line(analysis, events=True)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.total import Summary
 from tickmon.formats import lines, seed, table
-from tickmon.formats.lines import Header, Line, text_of
+from tickmon.formats.lines import Header, text_of
+from tickmon.formats.members import Line
 from tickmon.report import comparison_text, reading_text
 from tickmon.units import counted
 

@@ -15,7 +15,7 @@ from tickmon.analysis.change import Change
 from tickmon.analysis.compare import ERROR_RATE, Comparison
 from tickmon.compare.load import Reading
 from tickmon.compare.place import place_of
-from tickmon.formats.lines import iso_text
+from tickmon.formats.members import iso_text
 from tickmon.layout import labelled, table
 from tickmon.text import harmless
 from tickmon.units import count_text, counted, duration_text, share_text, significant

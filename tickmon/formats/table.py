@@ -12,7 +12,8 @@ from collections.abc import Iterable
 
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.spread import overhead_cycles
-from tickmon.formats.lines import Line, window_line
+from tickmon.formats.lines import window_line
+from tickmon.formats.members import Line
 from tickmon.units import cycles_to_ns
 
 _MEMBERS = [

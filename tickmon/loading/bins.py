@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.histogram import BINS, bin_edges_cycles
-from tickmon.formats.lines import NUMBER_MOST
+from tickmon.formats.members import NUMBER_MOST
 from tickmon.loading.members import BadMemberError, Members
 
 _EDGES_CYCLES = bin_edges_cycles()

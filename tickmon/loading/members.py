@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.formats.lines import NUMBER_MOST
+from tickmon.formats.members import NUMBER_MOST
 from tickmon.text import harmless
 
 TEXT_LIMIT = 1000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.formats.lines import CLOCKS
+from tickmon.formats.members import CLOCKS
 from tickmon.loading.bins import histogram_counts
 from tickmon.loading.members import CPU_MOST, NAME_LIMIT, PARTS_MOST, BadMemberError, Members
 from tickmon.windows import (

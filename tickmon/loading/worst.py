@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, overload
 
 from tickmon.analysis.readings import Worst
-from tickmon.formats.lines import NUMBER_MOST
+from tickmon.formats.members import NUMBER_MOST
 from tickmon.loading.members import PARTS_MOST, TEXT_LIMIT, BadMemberError, Members, harmless_text
 from tickmon.windows import Window
 
