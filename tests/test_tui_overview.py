@@ -228,7 +228,7 @@ async def test_o_has_the_main_sampler_stopped_before_the_scan_begins(at: Desk) -
     assert isinstance(at.app.screen, Overview)
     assert at.sources[0].stopped
     assert at.source.reason == "scan"
-    assert "CPU 3's own screen rests meanwhile" in str(at.app.screen.query_one("#overview-notes").render())
+    assert "CPU 3's own screen rests" in str(at.app.screen.query_one("#overview-notes").render())
 
 
 @on_screen()

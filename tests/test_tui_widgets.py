@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -363,3 +364,15 @@ def test_a_tasks_name_is_no_markup_and_no_escape() -> None:
     ):
         assert "\x1b" not in text
     assert "task [red]?[2J" in "".join(lines(draw_sources, view, width=100))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("height", [9, 12, 30])
+def test_a_count_of_five_digits_does_not_touch_the_name_beside_it(width: int, height: int) -> None:
+    def many(analysis: Analysis) -> Analysis:
+        crowd = spread_of(np.full(20_700, 11_000))
+        return replace(analysis, sources=tuple(replace(each, spread=crowd) for each in analysis.sources))
+
+    view = view_of(life=replace(LIFE, host_hz=1000.0), change=many)
+    (row,) = (row for row in lines(draw_histogram, view, width, height) if row.startswith(" other trains"))
+    assert re.match(r" other trains +20\.7 k┤", row), row

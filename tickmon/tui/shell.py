@@ -262,7 +262,7 @@ class Shell(App[int]):
 
     def action_help(self) -> None:
         """Keys, and what each figure means."""
-        self.push_screen(Help(self.actions))
+        self.push_screen(Help(self.actions_on(self.screen)))
 
     def action_close_notice(self) -> None:
         """Takes away what was told in a corner of the screen."""

@@ -21,8 +21,10 @@ from tickmon.tui.widgets.sources import basis_words, draw_sources
 from tickmon.tui.words import clock_text, ended_words, length_text
 from tickmon.units import counted
 
+_MARGINS = 4
+"""Columns for the margins and the scroll bar."""
 _WIDTH = 76
-"""What 80 columns leave beside the margins and the scroll bar."""
+"""A table is no wider: its columns would lie far apart."""
 
 _WORST = 10
 """So many of the longest interruptions are told one by one."""
@@ -43,16 +45,20 @@ class Details(Screen[None]):
         """Textual asks for the parts."""
         yield Static(" Warnings and details", id="list-title", markup=False)
         with VerticalScroll():
-            yield Static(details_text(self._view), markup=False)
-        yield Static(" ↑↓ scroll · Esc back", id="list-keys", markup=False)
+            yield Static(id="details", markup=False)
+        yield Static(" ↑↓ scroll · Esc or q back", id="list-keys", markup=False)
+
+    def on_resize(self) -> None:
+        """Breaks the lines anew."""
+        self.query_one("#details", Static).update(details_text(self._view, self.size.width - _MARGINS))
 
     def action_close(self) -> None:
         """Back."""
         self.dismiss()
 
 
-def details_text(view: View) -> str:
-    """Everything that the page says of ``view``."""
+def details_text(view: View, width: int = 80 - _MARGINS) -> str:
+    """Everything that the page says of ``view``; tables are ``width`` columns wide at most."""
     reading = view.reading
     ended = [] if view.ended is None else [ended_words(view.ended)]
     if reading is None:
@@ -63,7 +69,10 @@ def details_text(view: View) -> str:
     lines += [f"{n}. {warning.message}" for n, warning in warnings] or ["No warnings."]
     if analysis.baseline_verdict:
         lines += ["", f"The baseline: {analysis.baseline_verdict.reason}"]
-    lines += ["", *(plain(line) for line in draw_sources(view, _WIDTH, len(analysis.sources) + 1))]
+    lines += [
+        "",
+        *(plain(line) for line in draw_sources(view, min(width, _WIDTH), len(analysis.sources) + 1)),
+    ]
     by_kernel = counted_lines(analysis.window)
     if by_kernel:
         lines += ["", "Counted by the kernel, at moments that are not known:", *by_kernel]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -17,42 +18,42 @@ from tickmon.tui.actions import Action
 _FIGURES = (
     (
         "overhead",
-        "Share of the window that interruptions took, each less the",
+        "Share of the window that interruptions took, each less the "
         "baseline: time, not speed. Distrust it while a warning stands.",
     ),
     (
         "one tick costs",
-        "Gaps that hold one tick and nothing else known; the 99th needs",
+        "Gaps that hold one tick and nothing else known; the 99th needs "
         "1,000 of them. Distrust: in a guest the host's work is in it.",
     ),
     (
         "min-baseline",
-        "The smallest gap, one undisturbed read of the counter; drift:",
+        "The smallest gap, one undisturbed read of the counter; drift: "
         "its range so far. Distrust a drift of more than a few cycles.",
     ),
     (
         "elapsed ticks",
-        "Moments at which a tick was due, and those at which something",
+        "Moments at which a tick was due, and those at which something "
         "came. The kernel's row beside it counts all timers, not ticks.",
     ),
     (
         "worst so far",
-        "The longest gap since the start or r, and its first cause.",
+        "The longest gap since the start or r, and its first cause. "
         "Distrust: one event is no rate; see whether it comes again.",
     ),
     (
         "histogram",
-        "Interruptions by length, each strip on its own count scale. A",
+        "Interruptions by length, each strip on its own count scale. A "
         "single one draws the lowest block; the last bar has no end.",
     ),
     (
         "sources",
-        "Each interruption counts once, for its first cause; a switch",
+        "Each interruption counts once, for its first cause; a switch "
         "of tasks wins. Trains keep time with a clock; the rest do not.",
     ),
     (
         "time lines",
-        "One column a window, from 0 up. What stands right of the mark",
+        "One column a window, from 0 up. What stands right of the mark "
         "is from the turn before. Compare only windows of one length.",
     ),
 )
@@ -83,9 +84,12 @@ _SECONDS = (
 )
 """Two actions that share a line."""
 
+_ALL_ROWS = 24
+"""So many rows a terminal must have to show either page whole."""
+
 _BLIND = (
-    "Only time taken away: not the slower code afterwards (cold caches, TLB), and",
-    "not exits from idle: the CPU is kept busy. In a guest its host counts too.",
+    "Only time taken away: not the slower code afterwards (cold caches, TLB), and "
+    "not exits from idle: the CPU is kept busy. In a guest its host counts too."
 )
 
 
@@ -132,14 +136,22 @@ class Help(Screen[None]):
     def _show(self) -> None:
         title = (" Help, page 1 of 2: keys", " Help, page 2 of 2: figures")[self._page]
         self.query_one("#list-title", Static).update(title)
+        low = self.size.height < _ALL_ROWS
+        width = self.size.width - (4 if low else 2)
         self.query_one("#help-text", Static).update(
-            keys_page(self._actions) if self._page == 0 else figures_page(self._figure)
+            keys_page(self._actions, width) if self._page == 0 else figures_page(width, self._figure)
         )
+        scroll = "↑↓ scroll · " if low else ""
+        self.query_one("#list-keys", Static).update(f" {scroll}? other page · Esc or q back")
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
+    def on_resize(self) -> None:
+        """Breaks the lines anew."""
+        self._show()
 
-def keys_page(actions: Sequence[Action]) -> Content:
-    """A line for each action."""
+
+def keys_page(actions: Sequence[Action], width: int = 78) -> Content:
+    """Each action, in lines of at most ``width`` columns."""
     lines = [
         _PAIRS.get(action.name, (action.shown, action.sentence))
         for action in actions
@@ -147,21 +159,30 @@ def keys_page(actions: Sequence[Action]) -> Content:
     ]
     if any(action.name == "cpus" for action in actions):
         lines.insert(1, ("0 to 9", "that CPU; with more than ten CPUs the list, with the digit typed"))
-    lines += [
-        ("Esc", "back; on the main screen: close a notice; ctrl+c always quits"),
-        ("mouse", "a click: words of the bottom line, or a figure to have it explained"),
-    ]
+    if any(action.name == "screen.open" for action in actions):
+        lines.insert(0, ("↑ ↓", "choose a CPU; also Page Up, Page Down, Home and End, or a click"))
+        lines.append(("ctrl+c", "quit"))
+    else:
+        lines += [
+            ("Esc", "back; on the main screen: close a notice; ctrl+c always quits"),
+            ("mouse", "a click: words of the bottom line, or a figure to have it explained"),
+        ]
     parts: list[str | tuple[str, str]] = []
     for keys, words in lines:
-        parts += [(f"{keys:<11}", "bold"), f"{words}\n"]
+        parts += [(f"{keys:<11}", "bold"), _beside(words, 11, width)]
     return Content.assemble(*parts)
 
 
-def figures_page(marked: str = "") -> Content:
-    """Two lines for each figure."""
+def figures_page(width: int = 78, marked: str = "") -> Content:
+    """Two lines for each figure; more where ``width`` columns are too few for that."""
     parts: list[str | tuple[str, str]] = []
-    for name, first, second in _FIGURES:
+    for name, words in _FIGURES:
         parts += [(name, "bold reverse" if name == marked else "bold"), " " * (15 - len(name))]
-        parts += [f"{first}\n", f"{'':<15}{second}\n"]
-    parts += [("\nWhat it cannot see\n", "bold"), *(f"{line}\n" for line in _BLIND)]
+        parts.append(_beside(words, 15, min(width, 78)))
+    parts += [("\nWhat it cannot see\n", "bold"), _beside(_BLIND, 0, min(width, 78))]
     return Content.assemble(*parts)
+
+
+def _beside(words: str, column: int, width: int) -> str:
+    """``words`` as lines that all begin in ``column``, where the first one is written."""
+    return f"\n{'':<{column}}".join(wrap(words, max(width - column, 1))) + "\n"

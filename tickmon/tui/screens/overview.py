@@ -134,27 +134,30 @@ class Overview(Screen[int | None]):
         table = self.query_one(CpuTable)
         if table.table is None:
             return
-        way = "scan, 1/4 s on one CPU after another"
+        short, way = "scan", "scan, 1/4 s on one CPU after another"
         if self.everywhere:
+            short = "all at once"
             samplers = sum(1 for row in self._rows.values() if row.sampled)
             way = f"all at once, {counted(samplers, 'window')} of {window_s_for(samplers):g} s"
         order = "the worst first" if self._by_worst else "by number"
         count, view = len(table.table.lines), table.in_view
         place = f" {view.start + 1}-{view.stop} of {count:,} lines " if len(view) < count else ""
-        left = f" Overview: {way} · {order}"
         groups = ", by node and core" if self._grouped else ""
-        if len(left) + len(groups) + len(place) <= self.size.width:
-            left += groups
+        texts = [f" Overview: {way} · {order}{groups}", f" Overview: {way} · {order}"]
+        texts.append(f" Overview: {short} · {order}")
+        left = next((text for text in texts if len(text) + len(place) <= self.size.width), texts[-1])
         self._say("#list-title", left.ljust(self.size.width - len(place)) + place)
 
     def _notes(self) -> str:
         """What is left out and why; what rests meanwhile."""
         busy = sum(1 for row in self._rows.values() if row.busy and not row.sampled)
-        seen = sum(1 for row in self._rows.values() if row.windows)
+        seen = sum(1 for row in self._rows.values() if row.measured)
         notes = [f"{seen:,} of {len(self._rows):,} measured"]
         notes += [f"{busy} left alone"] if busy else []
         notes += ["siblings disturb each other"] if self._siblings_meet() else []
-        notes.append(f"CPU {self._home}'s own screen rests meanwhile")
+        notes.append(f"CPU {self._home}'s own screen rests")
+        while len(" · ".join(notes)) >= self.size.width and len(notes) > 1:
+            notes.pop()
         return " " + " · ".join(notes)
 
     def _siblings_meet(self) -> bool:

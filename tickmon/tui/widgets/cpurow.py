@@ -18,7 +18,7 @@ _TIME_FROM = 104
 _WHAT_FROM = 132
 """Columns from which on there is room for the time of day of a reading, and for what the CPU is."""
 
-_WIDTHS = (("CPU", 6), ("overhead", 10), ("ticks a second", 15), ("one tick", 10), ("worst", 9))
+_WIDTHS = (("CPU", 6), ("overhead", 10), ("ticks/s", 15), ("one tick", 10), ("worst", 9))
 _VERDICT = 12
 _TIME = 10
 _WHAT = 28

@@ -31,7 +31,7 @@ from tickmon.tui.words import short_count, window_text
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text
 from tickmon.windows import Method
 
-_LABEL = 20
+_LABEL = 21
 _CYCLES = (("Gcy", 1e9), ("Mcy", 1e6), ("kcy", 1e3), ("cy", 0.0))
 """Units of an axis of cycles."""
 _WAS, _WAS_LITTLE = "░", "·"
