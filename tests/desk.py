@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -182,6 +183,7 @@ async def desk(
         pin=pin,
         why=why,
         remember_theme=remember,
+        wonder_s=math.inf,  # However long the machine of the test takes.
     )
     try:
         async with app.run_test(size=size, notifications=True) as pilot:

@@ -77,6 +77,7 @@ class TickmonApp(Shell):
         remember_theme: Callable[[str], Path] = remember_theme,
         ascii_only: bool = False,
         sync: bool = True,
+        wonder_s: float = WONDER_S,
     ) -> None:
         """``settings`` are the first ones: ``feed`` is opening them, for their CPU is named or was seen idle.
 
@@ -85,8 +86,9 @@ class TickmonApp(Shell):
         there is no machine. ``named`` are the CPUs that the user consented to, ``why`` is one line on why the
         first CPU is the first. ``pin`` is a reading from elsewhere to compare with. ``remember_theme`` writes
         a theme's name for the next start and returns where. ``sync``: frames are marked for terminals that
-        know that.
+        know that. A sampler that gives nothing for ``wonder_s`` is looked into.
         """
+        self._wonder_s = wonder_s
         self.session = Session(settings, cpus, ascii_only=ascii_only, pin=pin)
         self.session.opened(feed.turn, "start")
         super().__init__(
@@ -133,7 +135,7 @@ class TickmonApp(Shell):
 
     def _await_first(self) -> None:
         """Has it said after a while why no reading comes."""
-        self._after(WONDER_S, partial(self._wonder, self.session.turn))
+        self._after(self._wonder_s, partial(self._wonder, self.session.turn))
 
     async def _wonder(self, turn: int) -> None:
         session, cpu = self.session, self.session.running.cpu
