@@ -25,7 +25,6 @@ pid, folder = sys.argv[4:6]
 raw = lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 here = lambda: os.sched_setaffinity(0, [cpu])
 there = lambda: os.sched_setaffinity(0, away)
-ready = lambda: True
 def called(name):
     ctypes.CDLL(None).prctl(15, name.encode(), 0, 0, 0)
 """
@@ -33,10 +32,9 @@ _TAIL = """
 done, end = [], time.monotonic() + seconds
 while time.monotonic() < end:
     time.sleep(random.uniform(0.002, 0.004))
-    if ready():
-        begun = raw()
-        disturb()
-        done.append((begun, raw()))
+    begun = raw()
+    disturb()
+    done.append((begun, raw()))
 print(json.dumps(done))
 """
 
@@ -69,18 +67,12 @@ size, ring = os.fstat(region).st_size, 1 << 22
 shown = memoryview(mmap.mmap(region, size)).cast("B")[size - ring:].cast("q")
 punch = ctypes.CDLL(None).fallocate
 punch.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
-page = 0
-def ready():
-    global page
-    newest = max(range(0, ring // 8, 256), key=shown.__getitem__)
-    before, page = page, (size - ring + newest * 8) // 4096 + 2
-    return page != before and (page + 1) * 4096 < size
-def disturb():
-    punch(region, 3, page * 4096, 4096)
-    for _ in range(1000): call()
+def take(ahead):
+    newest = (size - ring + max(range(0, ring // 8, 256), key=shown.__getitem__) * 8) // 4096
+    first, end = (size - ring) // 4096 + 1, size // 4096
+    punch(region, 3, (first + (newest + ahead - first) % (end - first)) * 4096, 4096)
 """
-"""A page that the sampler's ring comes to next is taken away, and so much interrupted that it comes there: it
-has to fault for another."""
+"""A page that the sampler's ring comes to some time is taken away: its CPU must forget where that was."""
 
 KNOWN = (
     Known(
@@ -118,8 +110,28 @@ def disturb():
 """,
     ),
     Known(name="function call IPI", cause="call function IPI", script=_CALLING),
-    Known(name="TLB shootdown", cause="TLB shootdown", script=_PAGE_TAKEN),
-    Known(name="page fault", cause="page fault", script=_PAGE_TAKEN),
+    Known(
+        name="TLB shootdown",
+        cause="TLB shootdown",
+        # Another one each time, and none that may not have been read yet.
+        script=f"""{_PAGE_TAKEN}
+taken = 0
+def disturb():
+    global taken
+    take(2 + taken % 1000)
+    taken += 1
+""",
+    ),
+    Known(
+        name="page fault",
+        cause="page fault",
+        # The sampler is interrupted until its ring comes to the page, and has to fault for another.
+        script=f"""{_PAGE_TAKEN}
+def disturb():
+    take(2)
+    for _ in range(1000): call()
+""",
+    ),
 )
 
 

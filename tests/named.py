@@ -116,6 +116,7 @@ def tell(machine: Machine, cpu: int, known: Known, *, seconds: float) -> Told:
         assert not isinstance(event, Ended), event.error
         if isinstance(event, Window):
             windows.append(event)
+    assert windows, "the sampler did not come to run: others keep its CPU busy"
     origin = windows[0].segment.origin_cycles
     line = line_of([reading for window in windows for reading in window.clocks], origin_cycles=origin)
     since = [(at - origin, event, text) for at, event, text in records]
