@@ -209,6 +209,24 @@ def test_worst_interruptions_come_longest_first_however_they_are_written(
     assert (len(first.worst[:5]), first.worst[0]) == (5, same.worst[0])
 
 
+def test_worst_interruptions_that_are_too_short_are_passed_over_unread(tmp_path: Path) -> None:
+    text = written(three_windows())
+    longest = [window.spread.max_cycles or 0 for window in windows_in(file_of(tmp_path, text))]
+    made = changed(text, "window", lambda line: line["worst"][1].update(at="today"))
+    path = file_of(tmp_path, made)
+    above_cycles = longest[0]
+    with pytest.raises(TickmonError, match=r"line 3 says worst\[\].at is"):
+        list(read(path, worst_above_cycles=lambda _cpu: above_cycles - 1))
+    found = of_kind(read(path, worst_above_cycles=lambda _cpu: above_cycles), Analysis)
+    assert [bool(analysis.worst) for analysis in found] == [most > above_cycles for most in longest]
+
+
+def test_maximum_that_is_too_small_hides_no_worst_interruption(tmp_path: Path) -> None:
+    made = changed(written(three_windows()), "window", lambda line: line.update(max_cycles=1))
+    first, *_ = of_kind(read(file_of(tmp_path, made), worst_above_cycles=lambda _cpu: 1), Analysis)
+    assert len(first.worst) > 1
+
+
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in written(three_windows()).splitlines()]
     for line in lines:
@@ -441,6 +459,16 @@ def test_run_that_was_killed_is_summed_up_from_its_windows(
     same = ("interruptions", "overhead_cycles", "overhead_share", "max_cycles", "check", "worst", "warnings")
     assert {name: line[name] for name in same} == {name: then[name] for name in same}
     assert [s["count"] for s in line["sources"]] == [s["count"] for s in then["sources"]]  # type: ignore[attr-defined]
+
+
+def test_worst_of_a_killed_run_are_those_of_all_its_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tickmon.loading.runs.AT_ONCE", 2)
+    made = three_windows() * 4
+    (run,) = runs(file_of(tmp_path, written(made, orderly=False)))
+    lengths = sorted((one.gap_cycles for analysis in made for one in analysis.worst), reverse=True)
+    assert [one.gap_cycles for one in run.summed[0].summary.analysis.worst] == lengths[:100]
 
 
 @pytest.mark.parametrize("orderly", [True, False])

@@ -40,6 +40,11 @@ class Total:
     analysis: Analysis | None = field(default=None, repr=False)
     """Of all windows; None before the first."""
 
+    @property
+    def worst_above_cycles(self) -> int:
+        """What takes no longer is not among the worst any more; -1 while everything is."""
+        return -1 if self.analysis is None else _worst_above_cycles(self.analysis.worst)
+
     def summary(self) -> Summary:
         """Of at least one window, else ValueError."""
         if self.analysis is None:
@@ -70,7 +75,10 @@ _NO_INTS = np.zeros(0, np.int32)
 
 def without_details(analysis: Analysis) -> Analysis:
     """``analysis`` without what its window holds of each interruption, switch and traced event."""
-    return replace(analysis, window=bare(analysis.window), ticks=_NO_INTS, source_of=_NO_INTS)
+    window = bare(analysis.window)
+    if window is analysis.window and not len(analysis.ticks) and not len(analysis.source_of):
+        return analysis
+    return replace(analysis, window=window, ticks=_NO_INTS, source_of=_NO_INTS)
 
 
 def _join(parts: Sequence[Analysis]) -> Analysis:
@@ -110,15 +118,18 @@ def _join(parts: Sequence[Analysis]) -> Analysis:
 def _joined_worst(
     parts: Sequence[Analysis], shifts_cycles: Sequence[int], places: Sequence[int]
 ) -> tuple[Worst, ...]:
-    worst = parts[0].worst
     # Only those that stay among the worst are looked at more closely, which hardly any does in a long run.
-    least_cycles = worst[-1].gap_cycles if len(worst) >= WORST else -1
-    all_worst = [*_placed(worst, places)]
+    above_cycles = _worst_above_cycles(parts[0].worst)
+    all_worst = [*_placed(parts[0].worst, places)]
     sources = accumulate(len(part.sources) for part in parts)
     for part, shift_cycles, before in zip(parts[1:], shifts_cycles[1:], sources, strict=False):
-        longer = takewhile(lambda one: one.gap_cycles > least_cycles, part.worst)
+        longer = takewhile(lambda one: one.gap_cycles > above_cycles, part.worst)
         all_worst += _placed((_moved(one, shift_cycles) for one in longer), places[before:])
     return tuple(sorted(all_worst, key=lambda one: -one.gap_cycles)[:WORST])
+
+
+def _worst_above_cycles(worst: Sequence[Worst]) -> int:
+    return worst[-1].gap_cycles if len(worst) >= WORST else -1
 
 
 def _within_memory(analysis: Analysis) -> Analysis:

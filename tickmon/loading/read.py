@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,15 +16,13 @@ from tickmon.formats.lines import FORMAT, VERSION, Header
 from tickmon.loading.events import EVENTS_MAX, Columns, columns_of, samples_of, with_events
 from tickmon.loading.files import damaged, lines_of, name_of, opened
 from tickmon.loading.members import BadMemberError, Members
+from tickmon.loading.objects import with_object_as_line
 from tickmon.loading.segments import header_of, segment_of
 from tickmon.loading.values import analysis_of, summary_of
 from tickmon.windows import Segment
 
 SEGMENTS_KEPT = 4096
 """A file may have more; windows follow their segment soon."""
-
-OBJECT_MAX_BYTES = 64 << 20
-"""An object of --format json is held in memory as a whole, which takes some ten times its length."""
 
 IDLE_MAX = 100_000
 """So many lines in a row may hold no measurement. Packed, more could go on for hours in a small file."""
@@ -71,22 +69,29 @@ Item = Header | Segment | Analysis | Summed | Note | Remark
 """What a recording is made of."""
 
 
-def read(path: Path, *, windows: bool = True, events: bool = True) -> Iterator[Item]:
+def read(
+    path: Path,
+    *,
+    windows: bool = True,
+    events: bool = True,
+    worst_above_cycles: Callable[[int], int] = lambda _cpu: -1,
+) -> Iterator[Item]:
     """Everything in the file, or in standard input for ``-``, in its order and in bounded memory.
 
     A ``Header`` comes first, and again where recordings were joined: windows and segments begin anew
     there. Each ``Analysis`` is a window as it was recorded; with ``events`` its window holds the
     interruptions again where the file does, else none. Without ``windows`` (and so without events) their
-    lines are passed over unread. ``Summed`` comes for each CPU at the end of a run that ended orderly.
+    lines are passed over unread. So are the worst of a window in which nothing took longer than
+    ``worst_above_cycles``, which is asked at each window with its CPU: then it has none. ``Summed`` comes for
+    each CPU at the end of a run that ended orderly.
 
     TickmonError, which names the line, when the file is not what it should be. A cut end is only remarked.
     """
     with opened(path) as file:
-        reading = _Reading(path, windows=windows, events=windows and events)
-        lines = lines_of(path, file)
-        for number, line, whole in lines:
-            if number == 1 and _is_part(line):
-                line = _whole_object(path, line, lines)
+        reading = _Reading(
+            path, windows=windows, events=windows and events, worst_above_cycles=worst_above_cycles
+        )
+        for number, line, whole in with_object_as_line(path, lines_of(path, file)):
             yield from reading.line(number, line, whole)
         yield from reading.end()
 
@@ -102,13 +107,16 @@ _JSON = json.JSONDecoder(parse_constant=_refuse)
 class _Reading:
     """What must be remembered from line to line."""
 
-    def __init__(self, path: Path, *, windows: bool, events: bool) -> None:
+    def __init__(
+        self, path: Path, *, windows: bool, events: bool, worst_above_cycles: Callable[[int], int]
+    ) -> None:
         self._path = path
         self._events = events
         self._passed: tuple[bytes, ...] = () if events else (_PASSED_EVENTS,)
         if not windows:
             self._passed += (_PASSED_WINDOW,)
         self._windows = windows
+        self._worst_above_cycles = worst_above_cycles
         self._begun = False
         self._idle = 0
         self._segments: dict[int, Segment] = {}
@@ -193,7 +201,9 @@ class _Reading:
 
     def _begin_window(self, line: Members, number: int) -> None:
         self._open_at = number
-        analysis = analysis_of(line, self._segment_of(line))
+        segment = self._segment_of(line)
+        above_cycles = self._worst_above_cycles(segment.cpu)
+        analysis = analysis_of(line, segment, worst_above_cycles=above_cycles)
         self._open = samples_of(line, analysis) if self._events else analysis
 
     def _summed(self, line: Members) -> Summed:
@@ -271,28 +281,3 @@ class _Reading:
             f"cannot read {name_of(self._path)}: line {number} is not the header that a recording of tickmon "
             "begins with; give a file that tickmon sample --output or the key s wrote"
         )
-
-
-def _is_part(line: bytes) -> bool:
-    """Whether a first line may begin an object of several lines."""
-    if not line.lstrip().startswith(b"{"):
-        return False
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
-def _whole_object(path: Path, first: bytes, lines: Iterator[tuple[int, bytes, bool]]) -> bytes:
-    """All lines as one; they are an object of --format json, or none at all."""
-    parts, size = [first], len(first)
-    for _, line, _ in lines:
-        parts.append(line)
-        size += len(line) + 1
-        if size > OBJECT_MAX_BYTES:
-            raise TickmonError(
-                f"cannot read {name_of(path)}: as one JSON object it is too large to be read; "
-                "record as .jsonl what is longer"
-            )
-    return b"\n".join(parts)

@@ -42,12 +42,12 @@ def runs(path: Path) -> Iterator[RecordedRun]:
     time.
     """
     if not can_be_read_twice(path):
-        yield from _runs(read(path, events=False))
+        yield from _runs(path, windows=True)
         return
     first: list[RecordedRun] = []
-    for run in _runs(read(path, windows=False)):
+    for run in _runs(path, windows=False):
         if not run.ended or len(first) == RUNS_KEPT:
-            yield from _runs(read(path, events=False))
+            yield from _runs(path, windows=True)
             return
         first.append(run)
     yield from first
@@ -62,9 +62,13 @@ def can_be_read_twice(path: Path) -> bool:
         return False
 
 
-def _runs(items: Iterator[Item]) -> Iterator[RecordedRun]:
+def _runs(path: Path, *, windows: bool) -> Iterator[RecordedRun]:
     gathered: Gathering | None = None
-    for item in items:
+
+    def worst_above_cycles(cpu: int) -> int:
+        return -1 if gathered is None else gathered.worst_above_cycles(cpu)
+
+    for item in read(path, windows=windows, events=False, worst_above_cycles=worst_above_cycles):
         if isinstance(item, Header):
             if gathered is not None:
                 yield gathered.run()
@@ -105,6 +109,10 @@ class Gathering:
                 self._notes = [*self._notes[-9:], item]
             case Remark():
                 self._remarks = [*self._remarks[-9:], item]
+
+    def worst_above_cycles(self, cpu: int) -> int:
+        """What takes no longer is not among the worst of that CPU any more; -1 while anything may be."""
+        return self._totals.get(cpu, NO_TOTAL).worst_above_cycles
 
     def run(self) -> RecordedRun:
         """All of it."""

@@ -29,21 +29,24 @@ _VERDICTS = ("ok", "missing", "extra", "stopped", "unknown")
 _NO_INTS = np.zeros(0, np.int32)
 
 
-def analysis_of(line: Members, segment: Segment) -> Analysis:
-    """A window as it was recorded, without its interruptions; BadMemberError when it contradicts itself."""
-    return _analysis(line, segment, number=line.whole("window"))
+def analysis_of(line: Members, segment: Segment, *, worst_above_cycles: int) -> Analysis:
+    """A window as it was recorded, without its interruptions; BadMemberError when it contradicts itself.
+
+    Its worst are left out when none took longer than ``worst_above_cycles``.
+    """
+    return _analysis(line, segment, number=line.whole("window"), worst_above_cycles=worst_above_cycles)
 
 
 def summary_of(line: Members, segment: Segment) -> Summary:
     """A whole run, as it was recorded."""
     return Summary(
-        analysis=_analysis(line, segment, number=line.whole("windows")),
+        analysis=_analysis(line, segment, number=line.whole("windows"), worst_above_cycles=-1),
         mean_cycles=line.number_or_none("mean_cycles"),
         p9999_cycles=line.whole_or_none("p9999_cycles"),
     )
 
 
-def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
+def _analysis(line: Members, segment: Segment, *, number: int, worst_above_cycles: int) -> Analysis:
     window = window_of(line, segment, number)
     exact = line.word("percentiles", ("exact", "binned")) == "exact"
     loop = segment.method is Method.LOOP
@@ -87,7 +90,7 @@ def _analysis(line: Members, segment: Segment, *, number: int) -> Analysis:
         sources=sources,
         ticks=_NO_INTS,
         source_of=_NO_INTS,
-        worst=all_worst(line, window, len(sources)),
+        worst=all_worst(line, window, len(sources), worst_above_cycles),
         warnings=window.warnings,
         traced=_traced(line.part_or_none("trace")),
     )

@@ -46,9 +46,17 @@ class _Plain(Sequence[Worst]):
         )
 
 
-def all_worst(line: Members, window: Window, sources: int) -> Sequence[Worst]:
-    """Those of ``line``, longest first; the source of each is one of so many ``sources``."""
+def all_worst(line: Members, window: Window, sources: int, above_cycles: int) -> Sequence[Worst]:
+    """Those of ``line``, longest first; the source of each is one of so many ``sources``.
+
+    When the first of them and the maximum of ``window`` are no longer than ``above_cycles``, the others are
+    passed over unread, and there are none.
+    """
     values = line.values("worst", PARTS_MOST)
+    if values:
+        first_cycles = Members(values[0], "worst[]").whole("gap_cycles")
+        if max(first_cycles, window.max_cycles or 0) <= above_cycles:
+            return ()
     if (plain := _plain(values, sources)) is not None:
         return plain
     worst = [_worst(Members(value, "worst[]"), window, sources) for value in values]
