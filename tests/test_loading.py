@@ -221,10 +221,17 @@ def test_worst_interruptions_that_are_too_short_are_passed_over_unread(tmp_path:
     assert [bool(analysis.worst) for analysis in found] == [most > above_cycles for most in longest]
 
 
-def test_maximum_that_is_too_small_hides_no_worst_interruption(tmp_path: Path) -> None:
-    made = changed(written(three_windows()), "window", lambda line: line.update(max_cycles=1))
-    first, *_ = of_kind(read(file_of(tmp_path, made), worst_above_cycles=lambda _cpu: 1), Analysis)
-    assert len(first.worst) > 1
+@pytest.mark.parametrize(
+    "spoil", [lambda line: line.update(max_cycles=1), lambda line: line["worst"].reverse()]
+)
+def test_worst_interruptions_are_not_passed_over_where_maximum_or_order_is_wrong(
+    tmp_path: Path, spoil: Callable[[Line], object]
+) -> None:
+    text = written(three_windows())
+    shortest_cycles = windows_in(file_of(tmp_path, text))[0].worst[-1].gap_cycles
+    path = file_of(tmp_path, changed(text, "window", spoil))
+    first, *_ = of_kind(read(path, worst_above_cycles=lambda _cpu: shortest_cycles), Analysis)
+    assert len(first.worst) == 100
 
 
 def test_members_of_older_files_may_be_missing(tmp_path: Path) -> None:
