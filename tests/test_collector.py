@@ -92,9 +92,9 @@ def samplers() -> list[int]:
 
 
 def test_windows_touch_and_hold_every_interruption_that_they_count(machine: Machine) -> None:
-    with running(Collector(settings(machine), machine, duration_s=1.0)) as heard:
-        windows, ended = heard.until_ended()
-    assert ended.error is None
+    # Five, however long they take: where the sampler hardly gets to run, a second is fewer and longer ones.
+    with running(Collector(settings(machine), machine)) as heard:
+        windows = [heard.window() for _ in range(5)]
     assert [window.window for window in windows] == [1, 2, 3, 4, 5]
     assert windows[0].start_cycles == 0
     for before, after in pairwise(windows):
@@ -111,7 +111,8 @@ def test_windows_touch_and_hold_every_interruption_that_they_count(machine: Mach
 
 def test_observed_span_covers_the_wall_time_and_nothing_is_lost(machine: Machine) -> None:
     with running(Collector(settings(machine), machine, duration_s=2.0)) as heard:
-        windows, _ = heard.until_ended()
+        windows, ended = heard.until_ended()
+    assert ended.error is None
     span_s = sum(window.length_cycles for window in windows) / windows[0].segment.tsc_hz
     wall_s = (windows[-1].clocks[-1].monotonic_ns - windows[0].clocks[0].monotonic_ns) / 1e9
     assert sum(window.lost for window in windows) == 0
