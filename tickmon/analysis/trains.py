@@ -23,7 +23,7 @@ from tickmon.analysis.trainfit import fitted, strongest_phase
 _SHORT_NS = SPAN_NS / 8
 """A look at the newest part finds what has just begun; one at everything, what is slow or weak."""
 
-_LONG_NS = SPAN_NS / 2
+_LONG_NS = SPAN_NS
 """A train that begins late is found after so long at the latest, if the newest part shows it."""
 
 _MOST_FITS = 16
