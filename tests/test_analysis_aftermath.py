@@ -1,4 +1,4 @@
-"""What only comes of an interruption right before is no interruption of its own."""
+"""What is short and comes right after an interruption that has a name is called its aftermath."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.making import make_segment, make_trace, make_window
 from tests.readings import HEADER, sum_up
 from tickmon.analysis import Clocks, analyse
-from tickmon.analysis.aftermath import AFTERMATH
+from tickmon.analysis.aftermath import AFTERMATH, AFTERMATH_WORDS
 from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis
 from tickmon.report import reading_text
@@ -60,4 +60,4 @@ def test_one_with_a_cause_of_its_own_keeps_it_and_has_an_aftermath_itself() -> N
 def test_report_says_what_an_aftermath_is() -> None:
     for other, said in (((TICK_END, 900), True), ((TICK_END + 900, 900), False)):
         text = reading_text(HEADER, sum_up([read(other)]), windows=1)
-        assert ("aftermath: slow moments right after another one" in text) is said
+        assert (f"{AFTERMATH}: {AFTERMATH_WORDS}" in text) is said
