@@ -209,7 +209,8 @@ def test_an_end_of_memory_in_the_collector_is_said_and_gives_the_terminal_back(t
         resource.prlimit(terminal.process.pid, resource.RLIMIT_AS, (used * 4096, used * 4096))
         os.kill(pid, signal.SIGCONT)
         # What it has may do for long; what is shown anew asks for more.
-        for key in itertools.cycle(("m", "d", "\x1b", "c", "\x1b")):
+        keys = itertools.cycle(("m", "d", "\x1b", "c", "\x1b"))
+        for key in itertools.islice(keys, round(WAIT_S / 0.5)):
             terminal.send(key)
             terminal.read(0.5)
             if terminal.process.poll() is not None:

@@ -67,7 +67,7 @@ def test_ctrl_c_ends_it_on_every_page(keys: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("action", [*ACTIONS, *OVERVIEW_ACTIONS], ids=lambda action: action.name)
-def test_every_action_can_be_done(action: Action) -> None:
+def test_every_action_has_a_method_where_it_is_looked_for(action: Action) -> None:
     place, _, name = action.name.partition("(")[0].rpartition(".")
     assert callable(getattr(Overview if place == "screen" else TickmonApp, f"action_{name}"))
 

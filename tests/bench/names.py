@@ -46,12 +46,15 @@ def main() -> int:
     )
     before = read_cpu_time(asked.cpu)
     missed = []
+    unseen = belied = 0
     for known in KNOWN:
         told = tell(machine, asked.cpu, known, seconds=asked.seconds)
         print(_row(told), flush=True)
+        unseen, belied = unseen + told.unseen, belied + told.belied
         if told.times and not told.holds:
             missed.append(told.name)
     after = read_cpu_time(asked.cpu)
+    print(f"called unseen in all runs: {unseen:,}, and events of the second trace in them: {belied}")
     if before is not None and after is not None:
         print(f"steal, by the kernel: {after.steal - before.steal} of {after.total - before.total} jiffies")
     print(f"missed: {', '.join(missed)}" if missed else "every one that came to this CPU got its name")

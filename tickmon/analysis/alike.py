@@ -15,6 +15,9 @@ so near to it."""
 _TSC_SHARE = 1e-3
 """So far the found frequency of one counter never wanders; another machine's differs by more."""
 
+_WINDOW = "window"
+"""What the length of a window is called."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
@@ -84,9 +87,6 @@ def unlike(before: Analysis, after: Analysis) -> tuple[str, ...]:
         for setting in differences(taken(before), taken(after))
         if setting.name != _WINDOW
     )
-
-
-_WINDOW = "window"
 
 
 def _pairs(before: Taken, after: Taken) -> Iterator[tuple[str, str, str, bool]]:

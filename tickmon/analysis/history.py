@@ -167,7 +167,7 @@ def thin(entry: Entry) -> Entry:
 
 
 def _small(entry: Entry) -> Entry:
-    """The same in less memory; only single lengths and all but the ``WORST`` are lost."""
+    """The same in less memory: only the ``WORST`` and the outermost clocks stay, and no single lengths."""
     analysis, trend = entry.analysis, entry.trend
     window, tick = analysis.window, analysis.tick
     few = replace(

@@ -99,6 +99,7 @@ def strongest_comb_hz(found: Periodogram) -> float | None:
             tops = np.arange(slowest, half)
             place, power = tops + lines // 2, np.empty_like(total)
             for _ in range(lines // 2):
+                # All lie within; but to raise an error numpy would go through a buffer of its own.
                 capped.take(place >> octave, out=power, mode="clip")
                 total += power
                 place += 2 * tops

@@ -16,7 +16,7 @@ from tickmon.windows import Window
 SOURCES = 64
 """So many are told apart in a run."""
 
-_SAME_TRAIN_SHARE = 1e-3
+SAME_TRAIN_SHARE = 1e-3
 """Foreign trains whose rates differ by less are one: its fit gets finer from window to window, and only a
 fine one tells a host's tick."""
 
@@ -58,7 +58,7 @@ def _add_trains(known: list[list[Train]], trains: Sequence[Train]) -> dict[tuple
     renamed: dict[tuple[str, str], tuple[str, str]] = {}
     known_of: dict[int, int] = {}
     for off_share, i, j in apart:
-        if off_share < _SAME_TRAIN_SHARE and i not in known_of.values() and j not in known_of:
+        if off_share < SAME_TRAIN_SHARE and i not in known_of.values() and j not in known_of:
             known_of[j] = i
             if trains[j].origin != "kernel":
                 renamed[_source_of(known[i][-1])] = _source_of(trains[j])

@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 from tickmon.analysis.causes import train_name
 from tickmon.analysis.histogram import count_bins
 from tickmon.analysis.readings import Analysis, Source
+from tickmon.analysis.rows import SAME_TRAIN_SHARE
 
 KERNEL_TICK = "kernel tick"
 """What the source that is the tick is called."""
-
-
-_SAME_TRAIN_SHARE = 1e-3
-"""Trains whose rates differ by less are one, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +220,7 @@ def with_same_names(
             hz_of[name] = hz
     called: dict[str, str] = {}
     for name, _ in seen.most_common():
-        near = (other for other in called.values() if abs(hz_of[other] / hz_of[name] - 1) < _SAME_TRAIN_SHARE)
+        near = (other for other in called.values() if abs(hz_of[other] / hz_of[name] - 1) < SAME_TRAIN_SHARE)
         called[name] = next(near, name)
     if all(name == new for name, new in called.items()):
         return list(before), list(after)

@@ -31,13 +31,15 @@ def bare(window: Window) -> Window:
 
 def given_up(window: Window) -> Window:
     """The same before an analysis, for which all that is not there any more is lost."""
-    lost = bare(window)
-    switches, trace = window.switches, window.trace
+    given, switches = bare(window), window.switches
+    trace = given.trace
+    if trace is not None and window.trace is not None:
+        trace = replace(trace, lost=trace.lost + len(window.trace.events))
     return replace(
-        lost,
+        given,
         lost=window.interruptions,
         switches_lost=window.switches_lost + (0 if switches is None else len(switches)),
-        trace=lost.trace and replace(lost.trace, lost=lost.trace.lost + (len(trace.events) if trace else 0)),
+        trace=trace,
     )
 
 

@@ -231,9 +231,9 @@ class Overview(Screen[int | None]):
     def _question(self) -> Question:
         idle = sum(1 for row in self._rows.values() if not row.busy and not row.offline)
         count = max(min(idle, len(self._rows) - 1), 1)
-        siblings = " Siblings of a core are measured at once and disturb each other." * bool(
-            self._cpus.siblings
-        )
+        siblings = ""
+        if self._cpus.siblings:
+            siblings = " Siblings of a core are measured at once and disturb each other."
         return Question(
             f"Measure {counted(count, 'CPU')} at once?",
             "Every idle CPU is then kept fully busy, except one for this screen: that draws power, heats the "
