@@ -305,6 +305,21 @@ async def test_enter_opens_the_chosen_cpu(at: Desk) -> None:
 
 
 @on_screen()
+async def test_enter_that_comes_to_the_overview_below_a_question_takes_none_of_them_away(at: Desk) -> None:
+    await opened(at)
+    overview = at.app.screen
+    assert isinstance(overview, Overview)
+    # In one breath: the table has told of Enter, and nobody heard of it yet.
+    table(at).action_open()
+    overview.action_feed()
+    await at.pilot.pause()
+    assert isinstance(at.app.screen, Question)
+    await at.press("n", "escape")
+    await at.until(lambda: at.app.screen is at.app.main)
+    assert at.app.screen_stack == [at.app.main]
+
+
+@on_screen()
 async def test_a_busy_cpu_is_entered_after_a_question_and_a_no_goes_back_to_the_main_one(at: Desk) -> None:
     await opened(at)
     await at.press("down", "enter")

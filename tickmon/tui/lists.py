@@ -12,6 +12,8 @@ from textual.command import CommandList, CommandPalette
 from textual.widgets import OptionList
 from textual.worker import Worker
 
+from tickmon.tui.screens.page import Page
+
 
 class Choices(OptionList):
     """A list of options."""
@@ -27,7 +29,7 @@ class Choices(OptionList):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
 
-class Palette(CommandPalette):
+class Palette(CommandPalette, Page[None]):
     """All actions by name."""
 
     def run_worker(self, *work: Any, **options: Any) -> Worker[Any]:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Protocol
 from rich.console import RenderableType
 from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
-from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
@@ -294,10 +293,6 @@ class Shell(App[int]):
         """Every action by name."""
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
-
-    def pop_screen(self) -> AwaitComplete:
-        """Takes the topmost page away; of two Escapes in one breath Textual has the second take the last."""
-        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     def notify(
         self,

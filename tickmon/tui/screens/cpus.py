@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -19,12 +18,13 @@ from tickmon.machine.busy import CpuUse
 from tickmon.machine.cpus import Cpus
 from tickmon.tui.beside import beside
 from tickmon.tui.lists import Choices
+from tickmon.tui.screens.page import Page
 
 _REST_S = 2.0
 """Between two looks round while the list is open."""
 
 
-class CpuList(Screen[int | None]):
+class CpuList(Page[int | None]):
     """Lets the user choose a CPU; None is none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tickmon.analysis.aftermath import AFTERMATH, AFTERMATH_WORDS
@@ -15,6 +14,7 @@ from tickmon.analysis.kernel_causes import UNSEEN
 from tickmon.analysis.readings import Analysis, Source, Worst
 from tickmon.counted import counted_lines
 from tickmon.tui.rows import Row
+from tickmon.tui.screens.page import Page
 from tickmon.tui.view import View
 from tickmon.tui.widgets.figures import fact_row, facts
 from tickmon.tui.widgets.sources import basis_words, draw_sources
@@ -30,7 +30,7 @@ _WORST = 10
 """So many of the longest interruptions are told one by one."""
 
 
-class Details(Screen[None]):
+class Details(Page[None]):
     """Shows what is known about the window that was on show when it was opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

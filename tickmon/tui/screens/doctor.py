@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tickmon.doctor.findings import Diagnosis
 from tickmon.doctor.page import Style, page
 from tickmon.errors import TickmonError
 from tickmon.tui.beside import beside
+from tickmon.tui.screens.page import Page
 
 _STYLES: dict[Style, str] = {
     "verdict": "bold",
@@ -31,7 +31,7 @@ _STYLES: dict[Style, str] = {
 _COLOURLESS: dict[Style, str] = {"verdict": "bold", "bad": "bold reverse", "warning": "bold", "label": "dim"}
 
 
-class Doctor(Screen[Diagnosis | None]):
+class Doctor(Page[Diagnosis | None]):
     """Examines a CPU in a thread, while everything else goes on, and shows what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tickmon.tui.actions import Action
+from tickmon.tui.screens.page import Page
 
 _FIGURES = (
     (
@@ -93,7 +93,7 @@ _BLIND = (
 )
 
 
-class Help(Screen[None]):
+class Help(Page[None]):
     """Two pages, each fits 80×24."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

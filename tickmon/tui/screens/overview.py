@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tickmon.analysis.readings import Analysis
@@ -20,6 +19,7 @@ from tickmon.tui.frames import Frames
 from tickmon.tui.overview_actions import OVERVIEW_ACTIONS
 from tickmon.tui.roster import lines_of
 from tickmon.tui.rows import Piece
+from tickmon.tui.screens.page import Page
 from tickmon.tui.screens.question import Question
 from tickmon.tui.widgets.cpurow import heading_text, why_not
 from tickmon.tui.widgets.cputable import CpuTable, Table
@@ -37,7 +37,7 @@ class RowsTold(Message):
     """Those that changed."""
 
 
-class Overview(Screen[int | None]):
+class Overview(Page[int | None]):
     """Shows all CPUs; closes with the one to open, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -11,9 +11,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tickmon.machine.busy import CpuUse
+from tickmon.tui.screens.page import Page
 
 
-class Question(ModalScreen[bool]):
+class Question(ModalScreen[bool], Page[bool]):
     """Asks for consent; True is yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -6,18 +6,18 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from tickmon.analysis.history import Found, History
 from tickmon.tui.lists import Choices
+from tickmon.tui.screens.page import Page
 from tickmon.tui.words import clock_text, length_text
 
 _HEAD = f"{'':>5}{'at':<10}{'length':>10}  {'CPU':<6}what it was"
 
 
-class WorstList(Screen[int | None]):
+class WorstList(Page[int | None]):
     """Ends with the place of one of the worst among all of them, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,W", "close", "back", show=False)]
