@@ -217,9 +217,11 @@ def test_an_end_of_memory_in_the_collector_is_said_and_gives_the_terminal_back(t
                 break
         assert terminal.wait_for_exit() == 1
         assert_restored(terminal)
-        said = terminal.text.replace("\n", "")
+        said = words_of(terminal)
+        # The terminal itself echoes a key that comes when nobody reads any more.
+        assert said.partition("tickmon: ")[0] in ("", "m", "d", "c", "^[")
         # A thread needs memory as well; whatever is refused first, it is said in one sentence.
-        assert said.startswith(("tickmon: out of memory: ", "tickmon: no more threads may be started"))
+        assert "tickmon: out of memory: " in said or "tickmon: no more threads may be started" in said
         assert said.count("tickmon: ") == 1
         assert "Traceback" not in said
 
