@@ -1,33 +1,24 @@
-"""What the live screen and a replay have in common as apps: drawing, looking back, pages, and the end."""
+"""What the live screen and a replay have in common as apps: drawing, looking back, and pages."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
-from rich.console import RenderableType
-from textual._compositor import ChopsUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.events import Resize
-from textual.geometry import Size
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
-from textual.worker import WorkerFailed
 
 from tickmon.analysis.history import History
 from tickmon.analysis.readings import Analysis
 from tickmon.errors import TickmonError
 from tickmon.tui import browsing
 from tickmon.tui.actions import Action
+from tickmon.tui.base import Base
 from tickmon.tui.beside import beside
 from tickmon.tui.browsing import Held
-from tickmon.tui.driver import TerminalDriver
-from tickmon.tui.exact import ExactUpdate
 from tickmon.tui.frames import Frames
 from tickmon.tui.lists import Palette
 from tickmon.tui.screens.details import Details
@@ -37,9 +28,6 @@ from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.themes import THEMES
 from tickmon.tui.view import Reading, View
 from tickmon.windows import Window
-
-_RESIZE_S = 0.05
-"""By then the kernel has set the size of which it told."""
 
 
 class Shown(Protocol):
@@ -75,7 +63,7 @@ class Shown(Protocol):
         """What is to be seen."""
 
 
-class Shell(App[int]):
+class Shell(Base):
     """Draws what a session says, and has the actions that need no more than that."""
 
     CSS_PATH = "app.tcss"
@@ -100,16 +88,10 @@ class Shell(App[int]):
         by TickmonError why not. ``remember_theme`` writes a theme's name for the next start and returns
         where. ``sync``: frames are marked for terminals that know that.
         """
-        super().__init__(driver_class=TerminalDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
-        self.animation_level = "none"
-        self.set_class(self.no_color, "-colourless")
+        super().__init__()
         self.ascii_only = ascii_only
         self.sync = sync
         self.actions = tuple(actions)
-        self.fault: Exception | None = None
-        """An error of our own that ended the app."""
-        self.when_ending: Callable[[int], None] = lambda code: None
-        """Told once the app begins to end, and with which exit code; may be called from any thread."""
         self._seen = session
         self._save_snapshot = save_snapshot
         self._remember_theme = remember_theme
@@ -119,15 +101,6 @@ class Shell(App[int]):
         # Set like this the first style sheet is parsed once, and not for Textual's own theme before.
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
-
-    def on_load(self) -> None:
-        """Has no error pass unseen from now on."""
-        asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
-
-    def _on_loop_error(self, _loop: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
-        # Of a task that nobody waits for; asyncio would print it over whatever is on the terminal.
-        error = what.get("exception")
-        self.fail(error if isinstance(error, Exception) else RuntimeError(what["message"]))
 
     def close(self, timeout_s: float) -> None:
         """Ends what runs beside the screen, once that has ended, but waits no longer than ``timeout_s``."""
@@ -142,25 +115,6 @@ class Shell(App[int]):
 
     def _show(self) -> None:
         self.main.show(self._seen.view())
-
-    def on_resize(self) -> None:
-        """Looks at the size once more: the kernel sends SIGWINCH before it sets the new one (pty_resize() in
-        drivers/tty/pty.c), and Textual's timer that gathers sizes may never fire."""
-        self._after(_RESIZE_S, self._heed_size)
-
-    def _heed_size(self) -> None:
-        self._check_resize()
-        if isinstance(self._driver, TerminalDriver):
-            size = Size(*self._driver._get_terminal_size())
-            if size != self.size:
-                self.post_message(Resize(size, size))
-
-    def _after(self, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
-        # Textual's own timer never fires when the event loop is held up for longer than its time.
-        return asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
-
-    def _backlog(self) -> int:
-        return self._driver.backlog if isinstance(self._driver, TerminalDriver) else 0
 
     @property
     def main(self) -> MainScreen:
@@ -294,19 +248,6 @@ class Shell(App[int]):
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """One notice at a time: each of several would hide more of what is shown."""
-        self.clear_notifications()
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
-
     def actions_on(self, screen: Screen[object]) -> Sequence[Action]:
         """What can be done while ``screen`` is on top."""
         return self.actions
@@ -317,35 +258,3 @@ class Shell(App[int]):
             if action.name != "command_palette":
                 callback = partial(self.run_action, action.name, default_namespace=self)
                 yield SystemCommand(action.title, f"{action.shown}: {action.sentence}", callback)
-
-    # -- the end --------------------------------------------------------------------------------
-
-    def fail(self, error: Exception) -> None:
-        """Ends the app because of an error of its own; may be called from any thread."""
-        self.fault = self.fault or error
-        # The event loop may hang in a write that nobody carries out.
-        self.when_ending(1)
-        self.end(1)
-
-    def end(self, code: int) -> None:
-        """Ends the app; may be called from any thread and inside a signal handler."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self.exit, code)
-
-    def exit(
-        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
-    ) -> None:
-        """Ends the app; to be called on the event loop."""
-        self.when_ending(result or 0)
-        super().exit(result, return_code, message)
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        update = ExactUpdate(renderable) if isinstance(renderable, ChopsUpdate) else renderable
-        super()._display(screen, update)
-
-    def _fatal_error(self) -> None:
-        # Textual would print a traceback of a screenful.
-        error = self._exception.error if isinstance(self._exception, WorkerFailed) else self._exception
-        self.fault = self.fault or (error if isinstance(error, Exception) else None)
-        self.when_ending(1)
-        self._close_messages_no_wait()
