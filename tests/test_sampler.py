@@ -21,6 +21,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tickmon.analysis.histogram import BINS, bins_of, count_bins
+from tickmon.sampling.clocks import counter_hz, read_clocks
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.sampler import (
     EXECUTABLE,
@@ -28,8 +29,6 @@ from tickmon.sampling.sampler import (
     Sampler,
     Status,
     bin_of,
-    counter_hz,
-    read_clocks,
 )
 from tickmon.windows import INTERRUPTION, Method
 

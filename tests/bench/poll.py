@@ -21,7 +21,8 @@ from pathlib import Path
 from statistics import median
 
 from tests.bench.oslat import run_oslat
-from tickmon.sampling.sampler import Sampler, read_clocks
+from tickmon.sampling.clocks import read_clocks
+from tickmon.sampling.sampler import Sampler
 from tickmon.windows import Method
 
 HERE = Path(__file__).parent

@@ -15,9 +15,10 @@ from tickmon.machine.files import read_text
 from tickmon.machine.interrupts import Row, changes, parse_rows
 from tickmon.machine.quota import cpu_groups
 from tickmon.machine.shared import SharedFiles
+from tickmon.sampling.clocks import read_clocks
 from tickmon.sampling.cuts import Cuts
 from tickmon.sampling.native import SamplerError
-from tickmon.sampling.sampler import Sampler, Status, read_clocks
+from tickmon.sampling.sampler import Sampler, Status
 from tickmon.sampling.trace import Tracer
 from tickmon.sampling.windower import Windower
 from tickmon.windows import Event, OpenGap, ReadingWarning, Segment

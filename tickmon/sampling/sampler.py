@@ -6,7 +6,6 @@ import errno
 import os
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,14 +13,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.machine.kernel import namespace_ns
 from tickmon.sampling.endings import START_ADVICE, end_message
 from tickmon.sampling.native import FILE as NATIVE_FILE
 from tickmon.sampling.native import SamplerError
 from tickmon.sampling.native import check as _check
 from tickmon.sampling.native import ffi as _ffi
 from tickmon.sampling.native import lib as _lib
-from tickmon.windows import INTERRUPTION, ClockReading, Exclusion, Method
+from tickmon.windows import INTERRUPTION, Exclusion, Method
 
 EXECUTABLE = NATIVE_FILE.with_name("tickmon-sampler")
 """Lies beside the compiled module in wheels and editable installs alike."""
@@ -249,35 +247,6 @@ class Sampler:
         handle, self._handle = self._handle, None
         if handle is not None:
             _check(_lib.tm_stop(handle), f"the sampler on CPU {self._cpu} was killed but does not end")
-
-
-def read_clocks() -> ClockReading:
-    """All clocks at one moment, and the absolute counter value of that moment."""
-    clocks = _ffi.new("struct tm_clocks *")
-    _check(_lib.tm_read_clocks(clocks), "cannot read the clocks")
-    return ClockReading(
-        cycles=clocks.cycles,
-        uncertain_cycles=clocks.uncertain_cycles,
-        monotonic_ns=clocks.monotonic_ns,
-        monotonic_raw_ns=clocks.monotonic_raw_ns - _namespace_ns(),
-        realtime_ns=clocks.realtime_ns,
-    )
-
-
-@cache
-def _namespace_ns() -> int:
-    # A process cannot leave its time namespace, and the namespace's clocks are set before it has any process.
-    return namespace_ns()
-
-
-def counter_hz() -> float | None:
-    """The counter's frequency as the hardware itself states it; None where it does not."""
-    hz = _ffi.new("double *")
-    error = _lib.tm_counter_hz(hz)
-    if -error == errno.ENOTSUP:
-        return None
-    _check(error, "cannot read the counter's frequency")
-    return float(hz[0])
 
 
 def bin_of(cycles: int) -> int:

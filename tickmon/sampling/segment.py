@@ -9,7 +9,8 @@ from tickmon.errors import TickmonError
 from tickmon.machine.clock import CounterRate, counter_rate, fit_counter, read_discipline
 from tickmon.machine.facts import Machine
 from tickmon.machine.kernel import coarse_ns, kernel_tick
-from tickmon.sampling.sampler import Status, counter_hz, read_clocks
+from tickmon.sampling.clocks import counter_hz, read_clocks
+from tickmon.sampling.sampler import Status
 from tickmon.windows import KernelTick, Method, ReadingWarning, Segment, Settings
 
 _APART_S = 0.01
