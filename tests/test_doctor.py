@@ -177,6 +177,13 @@ def test_who_runs_there_hurts_and_is_named(tmp_path: Path) -> None:
     assert "taskset -acp 0-2 77" in (finding.change or "")
 
 
+def test_another_tickmon_is_not_moved_from_what_it_measures(tmp_path: Path) -> None:
+    finding = of(told(tmp_path, look=busy("tickmon-sampler")), "tasks")
+    assert finding.level == "bad"
+    assert "taskset" not in (finding.change or "")
+    assert "end the other tickmon" in (finding.change or "")
+
+
 def test_kernels_own_thread_is_no_reason_to_move_it(tmp_path: Path) -> None:
     finding = of(told(tmp_path, look=busy("kdamond.0", kernel=True)), "tasks")
     assert finding.level == "warning"

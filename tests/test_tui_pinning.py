@@ -22,6 +22,7 @@ from tickmon.recording import save_snapshot
 from tickmon.tui.pinfile import load_pin
 from tickmon.tui.pinning import Pin
 from tickmon.tui.plots import Axis, column_counts, spread_over_columns
+from tickmon.tui.widgets.against import names_of
 from tickmon.tui.words import change_text
 from tickmon.windows import Method, Settings
 
@@ -281,6 +282,9 @@ def change(before: float | None, after: float | None, uncertain: float | None = 
         (change(100.0, 101.4, 0.0031), "+1.4 % ± 0.4 %"),
         (change(100.0, 101.4, 0.02), "+1 % ± 2 %"),
         (change(100.0, 101.4, None), ""),
+        (change(1.0, 10.9, 0.3), "+990 % ± 30 %"),
+        (change(1.0, 26.4, 12.5), "26 ± 13 times"),
+        (change(1.0, 1_812.2, 0.4), "1,812 ± 1 times"),
         (change(0.0, 3.0, 1.0), "new"),
         (change(3.0, 0.0, 1.0), "gone"),
         (change(None, None), ""),
@@ -288,6 +292,23 @@ def change(before: float | None, after: float | None, uncertain: float | None = 
 )
 def test_a_change_is_never_told_more_precisely_than_it_is_known(told: Change, text: str) -> None:
     assert change_text(told) == text
+
+
+def test_what_became_both_better_and_worse_says_in_what() -> None:
+    def of(source: str, name: str, verdict: str) -> Change:
+        return replace(change(2.0, 1.0), name=name, of=source, verdict=verdict)
+
+    better, worse = names_of(
+        (
+            change(2.0, 1.0),
+            of("preemption", "source_share", "better"),
+            of("preemption", "source_per_s", "worse"),
+            of("aftermath", "source_per_s", "worse"),
+            of("aftermath", "source_share", "worse"),
+        )
+    )
+    assert better == "tick, preemption of CPU"
+    assert worse == "preemption/s, aftermath"
 
 
 def test_bins_behind_the_bars_lie_where_the_lengths_do_and_none_is_lost() -> None:

@@ -29,7 +29,7 @@ from tickmon.tui.widgets.panel import Draw
 from tickmon.tui.widgets.sources import basis_words, draw_sources
 from tickmon.tui.widgets.timelines import WRITE_MARK, draw_overhead_line, draw_worst_line, entry_at
 from tickmon.tui.widgets.title import draw_title
-from tickmon.windows import Exclusion, KernelEvent, Method, Settings, Trace, Window
+from tickmon.windows import Exclusion, KernelEvent, Method, ReadingWarning, Settings, Trace, Window
 
 SETTINGS = Settings(cpu=3)
 
@@ -301,13 +301,18 @@ def test_window_lengths_go_in_steps(window_s: float, step: int, then: float) -> 
 # -- the kernel's trace -------------------------------------------------------------------------
 
 
-def traced_view(task: str = "kworker/1:1", *, granted: bool = True) -> View:
-    """A window in which a task took the CPU after the longest tick, and nothing else was traced."""
+def traced_view(task: str = "kworker/1:1", *, granted: bool | None = True) -> View:
+    """A window in which a task took the CPU after the longest tick, and nothing else was traced; with
+    ``granted=None`` one from before the trace was turned on.
+    """
     settings = replace(SETTINGS, trace=True)
     segment = scripted_segment(settings)
     window = scripted_windows(segment, 1, life=with_gaps(12.0))[0]
     if granted:
         window = replace(window, trace=trace_of_the_longest(window, task))
+    elif granted is not None:
+        refused = ReadingWarning(code="not_traced", message="not traced: run tickmon as root")
+        window = replace(window, warnings=(*window.warnings, refused))
     analysis, _ = analyse(window, Clocks())
     session = Session(settings, scripted_cpus(4))
     session.hear(0, Reading(analysis=analysis, trend=extend(NO_TREND, analysis)))
@@ -346,6 +351,9 @@ def test_the_title_says_whether_the_kernel_traces() -> None:
     assert "trace" not in lines(draw_title, view_of(), width=120)[0]
     assert "trace on" in lines(draw_title, traced_view(), width=80)[0]
     assert "no trace: ! says why" in lines(draw_title, traced_view(granted=False), width=120)[0]
+    before = lines(draw_title, traced_view(granted=None), width=120)[0]
+    assert "not traced" in before
+    assert "says why" not in before
 
 
 def test_unexplained_is_known_by_nothing_even_where_a_tick_lies_in_it() -> None:

@@ -66,6 +66,17 @@ def count_text(count: float | None) -> str:
     return "–" if count is None else f"{count:,.0f}"
 
 
+MANY_PERCENT = 999.5
+"""From here on a growth is told as so many times as much."""
+
+
+def times_text(change_share: float, uncertain_share: float | None) -> str:
+    """A growth of at least ``MANY_PERCENT``: ``26 ± 13 times``, ``1,812 times`` as much."""
+    # Rounded up: never more certain than it is.
+    uncertain = "" if uncertain_share is None else f" ± {count_text(math.ceil(uncertain_share))}"
+    return f"{count_text(1 + change_share)}{uncertain} times"
+
+
 def size_text(size_bytes: int) -> str:
     """A file's size as people read it: ``812 B``, ``12.3 kB``, ``1.20 MB``."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

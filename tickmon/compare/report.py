@@ -18,7 +18,15 @@ from tickmon.compare.place import place_of
 from tickmon.formats.members import iso_text
 from tickmon.layout import labelled, table
 from tickmon.text import harmless
-from tickmon.units import count_text, counted, duration_text, share_text, significant
+from tickmon.units import (
+    MANY_PERCENT,
+    count_text,
+    counted,
+    duration_text,
+    share_text,
+    significant,
+    times_text,
+)
 
 FORMAT = "tickmon-comparison"
 VERSION = 1
@@ -199,7 +207,7 @@ def label(change: Change) -> str:
 
 
 def change_text(change: Change) -> str:
-    """``−22.1 % ± 1.8 %``, ``new`` or ``gone``; ``–`` where nothing can be said."""
+    """``−22.1 % ± 1.8 %``, ``26 ± 13 times`` as much, ``new``, ``gone``; ``–``: nothing can be said."""
     if change.before is None or change.after is None or change.before == change.after == 0:
         return "–"
     if not change.before:
@@ -207,6 +215,8 @@ def change_text(change: Change) -> str:
     if not change.after:
         return "gone"
     share = change.change_share or 0.0
+    if share * 100 >= MANY_PERCENT:
+        return times_text(share, change.uncertain_share)
     if change.uncertain_share is None:
         return f"{_signed(share * 100, 1)} %"
     uncertain = change.uncertain_share * 100

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tickmon.doctor.facts import Facts
 from tickmon.doctor.findings import Finding, Level
 from tickmon.doctor.isolation import apart, elsewhere
-from tickmon.machine.busy import IDLE_SHARE, CpuUse
+from tickmon.machine.busy import IDLE_SHARE, SAMPLER_NAME, CpuUse
 from tickmon.machine.cpus import cpus_text
 from tickmon.machine.routing import Route
 from tickmon.units import count_text, share_text
@@ -34,7 +34,10 @@ def _tasks(facts: Facts) -> Finding:
     what = f"CPU {facts.cpu} {use.text}"
     if use.occupants:
         what += ", seen within a fifth of a second"
-        movable = [occupant for occupant in use.occupants if not occupant.kernel]
+        own = [occupant for occupant in use.occupants if not occupant.kernel]
+        movable = [occupant for occupant in own if occupant.name != SAMPLER_NAME]
+        if own and not movable:
+            change = "end the other tickmon, which measures there   (or measure another CPU)"
         if movable:
             change = f"taskset -acp {elsewhere(facts)} {movable[0].pid}   (or measure another CPU)"
     elif level == "ok":

@@ -25,6 +25,10 @@ _POLLS = 14
 """Together longer than a jiffy, so that the count of a CPU steps meanwhile unless a quarter of it is used."""
 
 
+SAMPLER_NAME = "tickmon-sampler"
+"""What the kernel calls the process that samples; another tickmon's is somebody else."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupant:
     """A thread of somebody else that ran on the CPU."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from tickmon.analysis.change import Change
 from tickmon.analysis.readings import Check
 from tickmon.tui.rows import Ink
-from tickmon.units import count_text, cycles_to_ns, duration_text, significant
+from tickmon.units import MANY_PERCENT, count_text, cycles_to_ns, duration_text, significant, times_text
 
 
 def length_text(cycles: float | None, tsc_hz: float, *, in_cycles: bool) -> str:
@@ -69,7 +69,7 @@ def rate_text(count: float, seconds: float) -> str:
 
 
 def change_text(change: Change) -> str:
-    """By how much, give or take how much: ``−22 % ± 2 %``, ``new``, ``gone``; empty when not known."""
+    """By how much: ``−22 % ± 2 %``, ``26 ± 13 times`` as much, ``new``, ``gone``; empty when not known."""
     if change.before is None or change.after is None or change.uncertain_share is None:
         return ""
     if change.change_share is None:
@@ -77,6 +77,8 @@ def change_text(change: Change) -> str:
     if not change.after:
         return "gone"
     percent, uncertain = change.change_share * 100, change.uncertain_share * 100
+    if percent >= MANY_PERCENT:
+        return times_text(change.change_share, change.uncertain_share)
     decimals = 1 if abs(percent) < 9.95 and uncertain <= 0.95 else 0
     # Rounded up: never more certain than it is.
     uncertain = math.ceil(round(uncertain * 10**decimals, 6)) / 10**decimals

@@ -23,7 +23,7 @@ _FIGURES = (
     ),
     (
         "one tick costs",
-        "Gaps that hold one tick and nothing else known; the 99th needs "
+        "Gaps that hold one tick and no switch of tasks; the 99th needs "
         "1,000 of them. Distrust: in a guest the host's work is in it.",
     ),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tickmon.analysis.change import Change
 from tickmon.analysis.compare import WINDOWS_FEW
 from tickmon.analysis.stretches import KERNEL_TICK
@@ -18,6 +20,7 @@ _NAMES = {
     "interruptions_per_s": "interruptions",
     "worst_ns": "worst",
 }
+_OF_A_SOURCE = {"source_per_s": "/s", "source_share": " of CPU", "train_median_ns": ", median"}
 _UNPIN = (Piece(" p", "key", "app.pin"), Piece(" unpins ", "label", "app.pin"))
 
 
@@ -46,7 +49,7 @@ def _outcome(against: Against, room: int) -> Row:
     if against.comparison is None:
         return row((f"too few windows yet: {len(against.after)} of {WINDOWS_FEW}", "label"))
     changes = against.comparison.changes
-    better, worse = (_names([c for c in changes if c.verdict == verdict]) for verdict in ("better", "worse"))
+    better, worse = names_of(changes)
     said: Row = ()
     if better:
         said = row(("better: ", "good"), better)
@@ -60,7 +63,16 @@ def _outcome(against: Against, room: int) -> Row:
     return fit((*span, *said), room)
 
 
-def _names(changes: list[Change]) -> str:
-    """What changed, each once."""
-    names = [_NAMES.get(change.name) or change.of or "" for change in changes if change.of != KERNEL_TICK]
-    return ", ".join(dict.fromkeys(names))
+def names_of(changes: Sequence[Change]) -> tuple[str, str]:
+    """What became better and what worse, each once; a source that became both says in what."""
+    better, worse = (
+        [change for change in changes if change.verdict == verdict and change.of != KERNEL_TICK]
+        for verdict in ("better", "worse")
+    )
+    both = {change.of for change in better} & {change.of for change in worse} - {None}
+
+    def name(change: Change) -> str:
+        of = change.of or ""
+        return _NAMES.get(change.name) or (of + _OF_A_SOURCE.get(change.name, "") if of in both else of)
+
+    return ", ".join(dict.fromkeys(map(name, better))), ", ".join(dict.fromkeys(map(name, worse)))

@@ -40,8 +40,11 @@ def _trace_words(view: View) -> tuple[str, ...]:
     """Whether the kernel traces that CPU, where that was asked for."""
     if not view.settings.trace:
         return ()
-    refused = view.reading is not None and view.reading.analysis.traced is None
-    return ("no trace: ! says why" if refused else "trace on",)
+    if view.reading is None or view.reading.analysis.traced is not None:
+        return ("trace on",)
+    refused = any(warning.code == "not_traced" for warning in view.reading.analysis.warnings)
+    # Without such a warning it is a window from before the trace was turned on.
+    return ("no trace: ! says why" if refused else "not traced",)
 
 
 def _recorded(view: View) -> Row:
