@@ -17,6 +17,7 @@ from tickmon.analysis.alike import unlike
 from tickmon.analysis.change import Change
 from tickmon.analysis.histogram import bin_edges_cycles, count_bins
 from tickmon.analysis.readings import Analysis, TraceCounts
+from tickmon.compare import report
 from tickmon.errors import TickmonError
 from tickmon.recording import save_snapshot
 from tickmon.tui.pinfile import load_pin
@@ -292,6 +293,12 @@ def change(before: float | None, after: float | None, uncertain: float | None = 
 )
 def test_a_change_is_never_told_more_precisely_than_it_is_known(told: Change, text: str) -> None:
     assert change_text(told) == text
+
+
+def test_a_report_tells_what_grew_more_than_tenfold_as_times() -> None:
+    assert report.change_text(change(1.0, 10.9, 0.3)) == "+990 % ± 30 %"
+    assert report.change_text(change(1.0, 26.4, 12.5)) == "26 ± 13 times"
+    assert report.change_text(change(1.0, 1_812.2, None)) == "1,812 times"
 
 
 def test_what_became_both_better_and_worse_says_in_what() -> None:
