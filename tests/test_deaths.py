@@ -63,6 +63,7 @@ def all_gone(screen: int) -> Iterator[None]:
     while not (samplers := children(screen)):
         # One that goes round is gone for a moment.
         assert time.monotonic() < end_s, "no sampler runs"
+        time.sleep(0.01)
     ends = [os.pidfd_open(pid) for pid in (screen, *samplers)]
     try:
         yield

@@ -289,9 +289,11 @@ async def test_a_sampler_that_gets_no_time_is_said_with_who_holds_its_cpu(at: De
 @on_screen()
 async def test_why_nothing_is_measured_is_said_in_full(at: Desk) -> None:
     why = "cannot start the sampler /a/long/way/to/it/tickmon-sampler: it is missing, so install it again"
-    await at.give(Ended(error=why))
+    await at.give(Ended(error=f"{why}; start it again"))
     assert why not in at.part("message")
     assert why in " ".join(at.part("histogram").split())
+    # That is said with the key that does it.
+    assert "; start it again" not in at.text
 
 
 @on_screen()

@@ -27,7 +27,7 @@ from tickmon.tui.plots import (
 from tickmon.tui.rows import Ink, Piece, Row, heading, row
 from tickmon.tui.view import Reading, View
 from tickmon.tui.widgets.message import RESTART
-from tickmon.tui.words import short_count, window_text
+from tickmon.tui.words import short_count, why_ended, window_text
 from tickmon.units import count_text, counted, cycles_to_ns, duration_text
 from tickmon.windows import Method
 
@@ -113,7 +113,9 @@ def _instead(view: View, width: int) -> list[Row]:
     """Why nothing is to be seen, in full, where the message line above has room for its beginning only."""
     if view.reading is not None or width < _LABEL:
         return []
-    why, room = (view.status, width - 1) if view.ended is None else (view.ended, width - len(RESTART) - 2)
+    why, room = view.status, width - 1
+    if view.ended is not None:
+        why, room = why_ended(view.ended), width - len(RESTART) - 2
     hidden = len(why) > room or view.open_gap is not None
     return [row(f" {line}") for line in wrap(why, width - 2)] if hidden else []
 
