@@ -263,19 +263,6 @@ def test_a_rate_given_too_low_is_extra_and_the_real_one_is_named(given_hz: int, 
     assert f"runs at {real_hz} Hz" in warning.message
 
 
-@pytest.mark.parametrize(
-    ("fired", "verdict"),
-    [(310, "extra"), (130, "missing"), (3, "extra")],
-    ids=["counts them", "counts fewer", "does not count the tick at all"],
-)
-def test_what_the_kernels_timer_row_has_no_room_for_is_no_faster_tick(fired: int, verdict: str) -> None:
-    segment = make_segment(kernel_tick=make_tick(250, basis="option"))
-    windows = simulate(Life(hz=300), segment=segment, ends_ns=SECONDS)
-    row = RowChange(row="LOC", name="Local timer interrupts", count=fired, timer="LOC")
-    analyses, _ = analyse_all([replace(window, interrupts=(row,)) for window in windows])
-    assert analyses[-1].check.verdict == verdict
-
-
 def test_a_rate_given_too_low_is_extra_at_an_unknown_phase_too() -> None:
     segment = make_segment(kernel_tick=make_tick(100, basis="option"))
     assert last_of(Life(hz=250, phase_ns=1_234_567), segment).check.verdict == "extra"

@@ -30,8 +30,7 @@ def verdict_of(
 def timer_count(interrupts: Sequence[RowChange]) -> tuple[int | None, str | None]:
     """What the kernel counted itself, and in which row; both None where no row counts its timer's interrupts.
 
-    All of them on that CPU: an upper bound of its ticks, which no verdict is drawn from, except that a rate
-    for which it has no room is not ``extra``.
+    All of them on that CPU: an upper bound of its ticks, and no part of the verdict.
     """
     timers = [change for change in interrupts if change.timer]
     most = max(timers, key=lambda change: change.count, default=None)

@@ -12,26 +12,17 @@ from tickmon.windows import KernelTick
 
 _ENOUGH = 10
 """Fewer slots prove no rate."""
-_FIRED_SHARE = 0.5
-"""Of slots at least so many have an interrupt of their own: a long interruption holds several, not most."""
 _ALIKE_NS = 500.0
 """One train starts this evenly after its slots. A host 1 ppm off moves on by as much in a second."""
 
 
 def faster_hz(
-    gaps: Gaps,
-    preempted: NDArray[np.bool_],
-    tick: KernelTick,
-    stretch: Stretch,
-    phase: Phase,
-    *,
-    fired: int | None,
+    gaps: Gaps, preempted: NDArray[np.bool_], tick: KernelTick, stretch: Stretch, phase: Phase
 ) -> float | None:
     """The rate above ``tick.hz`` at which a train runs that keeps the tick's phase; None: there is none.
 
     ``preempted`` marks the interruptions in which another task ran. A timer of that task may keep the
-    kernel's time as well, so they say nothing here. ``fired``: so many timer interrupts the kernel counted
-    meanwhile, of all kinds; None: not known.
+    kernel's time as well, so they say nothing here.
     """
     if tick.basis != "option" and not phase.evidence.full:
         # The rate does not fit at all. A kernel's own word cannot be that wrong.
@@ -42,10 +33,6 @@ def faster_hz(
     own_delay_ns = _own_delay_ns(gaps, tick, stretch, phase)
     multiples_hz = [tick.hz * factor for factor in range(2, 11)]
     rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
-    if fired is not None:
-        most_hz = fired / (_FIRED_SHARE * max(stretch.until_ns - stretch.from_ns, 1.0)) * 1e9
-        # Where it is below the rate in force, it does not count the tick at all.
-        rates_hz = {hz for hz in rates_hz if hz <= most_hz or most_hz < tick.hz}
     for hz in sorted(rates_hz, reverse=True):
         period_ns = tick_period_ns(hz)
         phases_ns = {phase.phase_ns, *tick.phases_ns}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tickmon.analysis.check import timer_count, verdict_of
+from tickmon.analysis.check import verdict_of
 from tickmon.analysis.clocks import Clocks
 from tickmon.analysis.faster import faster_hz
 from tickmon.analysis.phase import STANDARD_HZ, Stretch, lattice, locate
@@ -59,8 +59,7 @@ def kernel_ticks(
     from_ns = _judged_from_ns(line, clocks, gaps)
     stretch = Stretch(from_ns=from_ns, until_ns=line.end_ns, epoch_ns=clocks.epoch_ns)
     phase = locate(gaps, tick, stretch, known_ns=clocks.phase_ns)
-    fired, _ = timer_count(window.interrupts)
-    faster = faster_hz(gaps, preempted[index], tick, stretch, phase, fired=fired)
+    faster = faster_hz(gaps, preempted[index], tick, stretch, phase)
     slots_ns, holders, clocks = _judge(
         line, clocks, gaps, lattice(tick.period_ns, phase.phase_ns, clocks.epoch_ns)
     )
