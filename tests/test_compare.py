@@ -18,6 +18,7 @@ from tickmon.analysis.difference import are_independent, difference, holm
 from tickmon.analysis.figures import SOURCES_MOST
 from tickmon.analysis.readings import Analysis
 from tickmon.analysis.stretches import Cost, Stretch, parts_of, stretch_of
+from tickmon.windows import Exclusion
 
 QUIET = Life(noise_hz=40.0)
 """Little enough to be analysed in no time."""
@@ -87,6 +88,20 @@ def test_single_windows_are_compared_by_their_parts() -> None:
     assert named(comparison, "worst_ns").block_s == pytest.approx(0.025)
     same = change_between(lived(1), lived(1, seed=2))
     assert same.verdict == "same"
+
+
+def test_windows_of_which_more_is_excluded_than_they_last_hold_no_time() -> None:
+    stop = Exclusion(code="stop", start_cycles=0, cycles=2**52)
+    stopped = [replace(one, window=replace(one.window, excluded=(stop,))) for one in lived(8)]
+    comparison = change_between(stopped, lived(8))
+    assert comparison.span_s[0] == 0
+    assert named(comparison, "overhead_share").before is None
+
+
+def test_a_worst_that_is_not_known_is_not_warned_of_by_numpy(recwarn: pytest.WarningsRecorder) -> None:
+    unknown = [replace(one, worst_ns=None) for one in make_stretches(1)]
+    assert named(compare(unknown, make_stretches(2)), "worst_ns").before is None
+    assert not recwarn.list
 
 
 def test_another_hz_is_a_change_of_one_source() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import warnings
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -437,6 +439,18 @@ async def test_a_snapshot_that_cannot_be_written_is_a_notice(at: Desk) -> None:
     await at.windows(1)
     await at.press("s")
     await at.until(lambda: "read-only file system" in at.notices)
+
+
+@on_screen()
+async def test_a_snapshot_that_the_end_overtakes_is_no_warning_on_the_terminal(at: Desk) -> None:
+    await at.windows(1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        await at.app.action_snapshot()
+        at.app.workers.cancel_all()
+        await at.pilot.pause()
+        gc.collect()
+    assert [str(one.message) for one in told if one.category is RuntimeWarning] == []
 
 
 @on_screen()

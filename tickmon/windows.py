@@ -290,8 +290,8 @@ class Window:
 
     @property
     def watched_cycles(self) -> int:
-        """The time that shares and rates refer to: without what is excluded."""
-        return self.length_cycles - self.excluded_cycles
+        """The time that shares and rates refer to: without what is excluded, of which a file may say more."""
+        return max(self.length_cycles - self.excluded_cycles, 0)
 
     @property
     def excluded_cycles(self) -> int:

@@ -54,7 +54,8 @@ def worst_values(series: Series) -> NDArray[np.float64]:
     """The longest interruption (ns) of each block; NaN where it is not known."""
     worst_ns = np.zeros(series.blocks)
     values = [np.nan if s.worst_ns is None else s.worst_ns for s in series.stretches]
-    np.maximum.at(worst_ns, series.block_of, values)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(worst_ns, series.block_of, values)
     return np.where(series.lengths_s > 0, worst_ns, np.nan)
 
 

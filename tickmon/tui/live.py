@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from textual import work
 from textual.notifications import SeverityLevel
 
 from tickmon.analysis.readings import Analysis
@@ -195,9 +196,10 @@ class Live(Shell):
             self._open(session.reason)
         else:
             session.status = f"looking whether CPU {cpu} is idle …"
-            self.run_worker(self._look_first(cpu), group="look", exclusive=True)
+            self._look_first(cpu)
         self.draw()
 
+    @work(group="look", exclusive=True, description="looks at a CPU")
     async def _look_first(self, cpu: int) -> None:
         """Enters an idle CPU; asks before a busy one is entered."""
         # A sampler that is only just ending would be seen as what runs there.
@@ -262,8 +264,9 @@ class Live(Shell):
             return
         if not news.analysis.window.provisional:
             self._examined = cpu
-            self.run_worker(self._examine_quietly(cpu, self._examine), group="doctor", exclusive=True)
+            self._examine_quietly(cpu, self._examine)
 
+    @work(group="doctor", exclusive=True, description="examines a CPU")
     async def _examine_quietly(self, cpu: int, examine: Callable[[int], Diagnosis]) -> None:
         """For the one line on the main screen: the page says why, should it fail."""
         with suppress(TickmonError):

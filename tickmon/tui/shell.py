@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -199,8 +200,9 @@ class Shell(Base):
 
     def save(self, analysis: Analysis) -> None:
         """Has a window saved, and says where or why not."""
-        self.run_worker(self._save(analysis), group="save")
+        self._save(analysis)
 
+    @work(group="save", description="saves a window")
     async def _save(self, analysis: Analysis) -> None:
         try:
             path = await beside(partial(self._save_snapshot, analysis.window, analysis))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList, Static
@@ -61,8 +61,9 @@ class CpuList(Page[int | None]):
     def on_mount(self) -> None:
         """Begins to look round."""
         self._fill_typed()
-        self.run_worker(self._look_round(), exclusive=True)
+        self._look_round()
 
+    @work(exclusive=True)
     async def _look_round(self) -> None:
         """Finds out, again and again, what the CPUs are busy with."""
         while True:

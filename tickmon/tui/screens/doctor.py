@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -65,12 +66,13 @@ class Doctor(Page[Diagnosis | None]):
         """Examines the CPU once more."""
         self._diagnosis = None
         self._tell(f"examining CPU {self._cpu} …")
-        self.run_worker(self._look(), exclusive=True)
+        self._look()
 
     def action_close(self) -> None:
         """Back, with what was found."""
         self.dismiss(self._diagnosis)
 
+    @work(exclusive=True)
     async def _look(self) -> None:
         try:
             self._diagnosis = await beside(partial(self._examine, self._cpu))
