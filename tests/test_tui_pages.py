@@ -38,6 +38,24 @@ async def open_page(at: Desk, keys: Sequence[str]) -> None:
     await at.pilot.pause()
 
 
+@pytest.mark.parametrize(
+    ("page", "action"),
+    [("help", "turn"), ("cpus", "shorten"), ("overview", "open"), ("overview", "save"), ("overview", "sort")],
+)
+def test_a_key_that_comes_before_the_parts_of_its_page_does_nothing(page: str, action: str) -> None:
+    async def hurry() -> None:
+        async with desk(examine=examine_scripted) as at:
+            await at.windows(2)
+            await at.app.run_action(page)
+            assert not at.app.screen.is_mounted
+            await at.app.run_action(action, default_namespace=at.app.screen)
+            await at.until(lambda: at.app.screen.is_mounted)
+            await at.press("escape")
+            await at.until(lambda: at.app.screen is at.app.main)
+
+    asyncio.run(hurry())
+
+
 @pytest.mark.parametrize("keys", PAGES, ids=" ".join)
 @pytest.mark.parametrize("key", ["q", "escape"])
 def test_q_and_escape_lead_back_from_every_page_and_q_ends_it_there(keys: Sequence[str], key: str) -> None:

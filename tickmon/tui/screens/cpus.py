@@ -111,7 +111,8 @@ class CpuList(Page[int | None]):
         if event.character and event.character.isprintable() and len(event.character) == 1:
             event.stop()
             self._typed += event.character
-            self._fill_typed()
+            if self.is_mounted:
+                self._fill_typed()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter, or a click."""
