@@ -20,6 +20,9 @@ _HEAD = f"{'':>5}{'at':<10}{'length':>10}  {'CPU':<6}what it was"
 class WorstList(Page[int | None]):
     """Ends with the place of one of the worst among all of them, or with None."""
 
+    AUTO_FOCUS: ClassVar[str | None] = "OptionList"
+    """The list takes the keys; to be looked for once mounted would fail where the page has closed by then."""
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,W", "close", "back", show=False)]
 
     def __init__(self, history: History, *, in_cycles: bool) -> None:
@@ -33,10 +36,6 @@ class WorstList(Page[int | None]):
         yield Static(_HEAD, id="list-head", markup=False)
         yield Choices(*self._options(), id="list", markup=False)
         yield Static(" ↑↓ choose · Enter its window · Esc or q back", id="list-keys", markup=False)
-
-    def on_mount(self) -> None:
-        """The list takes the keys."""
-        self.query_one(OptionList).focus()
 
     def _options(self) -> list[Option]:
         history = self._history
