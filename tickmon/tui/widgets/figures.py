@@ -23,9 +23,10 @@ from tickmon.units import count_text, counted, share_text, significant
 from tickmon.windows import Method
 
 _LEFT = 17
+_ROOMY_FROM = 80
+_LEFT_ROOMY = 18
 _LEFT_PINNED = 22
-_PINNED_FROM = 80
-"""With room for how the overhead changed, and columns from which on there is."""
+"""With room for how the overhead changed."""
 _LABEL = 15
 _VALUE = 7
 _SHORT = {
@@ -56,7 +57,7 @@ def draw_figures(view: View, width: int, height: int) -> list[Row]:
     wide = width >= _FACTS_FROM
     facts_at = min(width - _FACTS, 100) if wide else width + 1
     comparing = view.against is not None and view.against.comparison is not None
-    left_width = _LEFT_PINNED if comparing and width >= _PINNED_FROM else _LEFT
+    left_width = _LEFT if width < _ROOMY_FROM else _LEFT_PINNED if comparing else _LEFT_ROOMY
     figures = _figures(view, facts_at - 1 - left_width)
     rows = [
         (*_padded(left, left_width), *right)
