@@ -442,6 +442,14 @@ async def test_a_snapshot_that_cannot_be_written_is_a_notice(at: Desk) -> None:
 
 
 @on_screen()
+async def test_the_end_waits_for_a_snapshot_that_is_being_saved(at: Desk) -> None:
+    await at.windows(1)
+    await at.app.action_snapshot()
+    await at.app.action_quit()
+    assert [window.window for window in at.saved] == [1]
+
+
+@on_screen()
 async def test_a_snapshot_that_the_end_overtakes_is_no_warning_on_the_terminal(at: Desk) -> None:
     await at.windows(1)
     with warnings.catch_warnings(record=True) as told:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -29,6 +31,8 @@ from tickmon.tui.screens.worst import WorstList
 from tickmon.tui.themes import THEMES
 from tickmon.tui.view import Reading, View
 from tickmon.windows import Window
+
+_SAVING_S = 2.0
 
 
 class Shown(Protocol):
@@ -242,7 +246,11 @@ class Shell(Base):
             self.notify(f"theme {self.theme} from the next start on: {path}", markup=False)
 
     async def action_quit(self) -> None:
-        """Ends the app."""
+        """Ends the app, after what is being saved; a disk that does not answer holds it up but shortly."""
+        saving = (worker.wait() for worker in self.workers if worker.group == "save")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SAVING_S):
+                await asyncio.gather(*saving, return_exceptions=True)
         self.exit(0)
 
     def action_command_palette(self) -> None:
