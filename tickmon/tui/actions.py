@@ -25,6 +25,34 @@ class Action:
     """The key line leaves out the highest ranks first."""
 
 
+THEME = Action(
+    name="theme",
+    title="Next theme",
+    keys="t",
+    shown="t",
+    word="theme",
+    sentence="next theme: dark, light, colour-blind safe",
+    rank=5,
+)
+REMEMBER_THEME = Action(
+    name="remember_theme",
+    title="Remember this theme",
+    keys="T",
+    shown="T",
+    word="",
+    sentence="have the next start begin with this theme",
+    rank=9,
+)
+PALETTE = Action(
+    name="command_palette",
+    title="Palette",
+    keys="colon",
+    shown=": ctrl+p",
+    word="",
+    sentence="command palette: all of this by name",
+    rank=9,
+)
+
 ACTIONS = (
     Action(
         name="go(-1)",
@@ -224,24 +252,8 @@ ACTIONS = (
         sentence="what of this machine helps or hurts, and what to change",
         rank=3,
     ),
-    Action(
-        name="theme",
-        title="Next theme",
-        keys="t",
-        shown="t",
-        word="theme",
-        sentence="next theme: dark, light, colour-blind safe",
-        rank=5,
-    ),
-    Action(
-        name="remember_theme",
-        title="Remember this theme",
-        keys="T",
-        shown="T",
-        word="",
-        sentence="have the next start begin with this theme",
-        rank=9,
-    ),
+    THEME,
+    REMEMBER_THEME,
     Action(
         name="help",
         title="Help",
@@ -251,15 +263,7 @@ ACTIONS = (
         sentence="keys, and what each figure means",
         rank=0,
     ),
-    Action(
-        name="command_palette",
-        title="Palette",
-        keys="colon",
-        shown=": ctrl+p",
-        word="",
-        sentence="command palette: all of this by name",
-        rank=9,
-    ),
+    PALETTE,
     Action(
         name="quit",
         title="Quit",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tickmon.tui.actions import Action
+from dataclasses import replace
+
+from tickmon.tui.actions import PALETTE, REMEMBER_THEME, THEME, Action
 
 OVERVIEW_ACTIONS = (
     Action(
@@ -53,25 +55,9 @@ OVERVIEW_ACTIONS = (
     Action(
         name="help", title="Help", keys="question_mark,h,f1", shown="?", word="help", sentence="keys", rank=3
     ),
-    Action(name="theme", title="Next theme", keys="t", shown="t", word="", sentence="next theme", rank=9),
-    Action(
-        name="remember_theme",
-        title="Remember this theme",
-        keys="T",
-        shown="T",
-        word="",
-        sentence="have the next start begin with this theme",
-        rank=9,
-    ),
-    Action(
-        name="command_palette",
-        title="Palette",
-        keys="colon",
-        shown=": ctrl+p",
-        word="",
-        sentence="command palette: all of this by name",
-        rank=9,
-    ),
+    replace(THEME, word="", rank=9),
+    REMEMBER_THEME,
+    PALETTE,
     Action(
         name="screen.close",
         title="Back to one CPU",
