@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ def faster_hz(
     own_delay_ns = _own_delay_ns(gaps, tick, stretch, phase)
     multiples_hz = [tick.hz * factor for factor in range(2, 11)]
     rates_hz = {hz for hz in (*STANDARD_HZ, *multiples_hz) if tick.hz * 1.01 < hz <= STANDARD_HZ[-1]}
+    slots: list[tuple[float, NDArray[np.float64]]] = []
     for hz in sorted(rates_hz, reverse=True):
         period_ns = tick_period_ns(hz)
         phases_ns = {phase.phase_ns, *tick.phases_ns}
@@ -40,12 +43,32 @@ def faster_hz(
             # At a wrong rate its phase could not be found either.
             phases_ns |= set(fit(gaps, period_ns, stretch))
         for phase_ns in phases_ns:
-            slots_ns = lattice(period_ns, phase_ns, stretch.epoch_ns).between(
-                stretch.from_ns, stretch.until_ns
-            )
-            if _are_ticks(gaps, preempted, slots_ns, period_ns, own_delay_ns):
-                return hz
+            due = lattice(period_ns, phase_ns, stretch.epoch_ns)
+            slots.append((hz, due.between(stretch.from_ns, stretch.until_ns)))
+    for hz, slots_ns in _mostly_held(gaps, slots):
+        if _are_ticks(gaps, preempted, slots_ns, tick_period_ns(hz), own_delay_ns):
+            return hz
     return None
+
+
+def _mostly_held(
+    gaps: Gaps, slots: Sequence[tuple[float, NDArray[np.float64]]]
+) -> list[tuple[float, NDArray[np.float64]]]:
+    """Those whose first quarter does not have so many empty slots already that they are no train.
+
+    Nearly all are out by this, in every window; so all rates are looked at at once.
+    """
+    firsts = [slots_ns[: -(-len(slots_ns) // 4)] for _, slots_ns in slots]
+    if not firsts:
+        return []
+    empty = gaps.holding(np.concatenate(firsts)) < 0
+    whose = np.repeat(np.arange(len(firsts)), [len(first) for first in firsts])
+    empty_of = np.bincount(whose[empty], minlength=len(firsts)).tolist()
+    return [
+        (hz, slots_ns)
+        for (hz, slots_ns), count in zip(slots, empty_of, strict=True)
+        if len(slots_ns) - count >= FULL_SHARE * len(slots_ns)
+    ]
 
 
 def _own_delay_ns(gaps: Gaps, tick: KernelTick, stretch: Stretch, phase: Phase) -> float | None:

@@ -68,10 +68,11 @@ class Gaps:
     def holding(self, slots_ns: NDArray[np.float64]) -> NDArray[np.int64]:
         """The interruption that holds each slot, -1 where none does.
 
-        It is the one that covers the slot, else the first that starts within ``late_ns`` after it.
+        It is the one that covers the slot, else the first that starts within ``late_ns`` after it. The slots
+        may have any shape.
         """
         if not len(self.starts_ns):
-            return np.full(len(slots_ns), -1)
+            return np.full(slots_ns.shape, -1)
         before = np.searchsorted(self.starts_ns, slots_ns, side="right") - 1
         after = np.minimum(before + 1, len(self.starts_ns) - 1)
         covered = (before >= 0) & (self.ends_ns[before] > slots_ns)
@@ -163,8 +164,8 @@ def _chance_share(gaps: Gaps, slots_ns: NDArray[np.float64], period_ns: float) -
         return 0.0
     # Steps of the golden ratio never come back to the slots nor to each other.
     shares = np.arange(1, SHIFTS + 1) * _GOLDEN % 1.0
-    held = sum(np.count_nonzero(gaps.holding(slots_ns + share * period_ns) >= 0) for share in shares)
-    return float(held) / (SHIFTS * len(slots_ns))
+    shifted_ns = slots_ns + shares[:, np.newaxis] * period_ns
+    return float(np.count_nonzero(gaps.holding(shifted_ns) >= 0)) / shifted_ns.size
 
 
 def _drift(delays_ns: NDArray[np.float64]) -> tuple[float, float]:
