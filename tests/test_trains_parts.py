@@ -112,7 +112,7 @@ def test_no_rate_is_right_for_noise_and_for_a_train_that_is_mostly_missing() -> 
     some_ns = slots(200.0, 8)[rng.random(1600) < 0.6]
     assert at_right_rate(view_of(some_ns, 8), times(200.0)) is None
     view = view_of(noise(rng, 3_000, 8), 8)
-    assert at_right_rate(view, strongest_phase(view, 200.0)) is None
+    assert at_right_rate(view, strongest_phase(view.starts_ns, 200.0, start_ns=view.start_ns)) is None
 
 
 def train_view(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
 from tickmon.analysis.periodogram import periodogram, strongest_comb_hz
 from tickmon.analysis.proof import convincing, steady
-from tickmon.analysis.timetable import Timetable, fill
+from tickmon.analysis.timetable import Timetable, View, fill
 from tickmon.analysis.trainfit import (
     ENOUGH_SLOTS,
     FILLED,
@@ -91,8 +92,9 @@ def search(memory: Memory, known: tuple[Fit, ...], start_ns: float) -> tuple[Fit
     found: list[Fit] = []
     tries = _TRIES
     searched = 0
+    views = _views(memory, start_ns)
     for level in reversed(range(len(FLOORS_NS))):
-        view = memory.view(level, max(start_ns, memory.since_ns[level]))
+        view = views[level]
         if len(view.starts_ns) < max(ENOUGH_SLOTS / 2, 1.5 * searched):
             continue
         searched = len(view.starts_ns)
@@ -102,28 +104,34 @@ def search(memory: Memory, known: tuple[Fit, ...], start_ns: float) -> tuple[Fit
             if hz is None:
                 break
             tries -= 1
-            new = _proven(memory, level, start_ns, hz)
+            new = _proven(views, level, hz)
             if new is None:
                 spectrum = spectrum.without(hz)
             else:
                 found.append(new)
                 memory = memory.without(new.times.gathers(memory.starts_ns))
-                spectrum = periodogram(memory.view(level, view.start_ns))
+                views = _views(memory, start_ns)
+                spectrum = periodogram(views[level])
     return tuple(found)
 
 
-def _proven(memory: Memory, level: int, start_ns: float, hz: float) -> Fit | None:
+def _views(memory: Memory, start_ns: float) -> tuple[View, ...]:
+    """What each class shows from ``start_ns`` on, as far as it is there whole."""
+    return tuple(memory.view(i, max(start_ns, since_ns)) for i, since_ns in enumerate(memory.since_ns))
+
+
+def _proven(views: Sequence[View], level: int, hz: float) -> Fit | None:
     """The train of about ``hz`` that shows in class ``level``; None when there is none.
 
     The longest class that fills its slots as well as any is the train's own, and only there it is judged:
     among enough classes one would always do.
     """
-    views = [memory.view(i, max(start_ns, since_ns)) for i, since_ns in enumerate(memory.since_ns)]
-    proposed = fitted(views[level], strongest_phase(views[level], hz))
+    view = views[level]
+    proposed = fitted(view, strongest_phase(view.starts_ns, hz, start_ns=view.start_ns))
     if proposed is None:
         return None
     # In a class that holds but a part of the train its rate cannot be seen; the class of all has it.
-    times = at_right_rate(views[level], proposed) or at_right_rate(views[0], proposed)
+    times = at_right_rate(view, proposed) or at_right_rate(views[0], proposed)
     if times is None:
         return None
     shares = [fill(view, times).share for view in views]
@@ -131,4 +139,4 @@ def _proven(memory: Memory, level: int, start_ns: float, hz: float) -> Fit | Non
     times = fitted(views[own], times)
     if times is None or not convincing(views[own], times):
         return None
-    return Fit(times=times, level=own, since_ns=views[own].start_ns, until_ns=memory.end_ns)
+    return Fit(times=times, level=own, since_ns=views[own].start_ns, until_ns=views[own].end_ns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +47,14 @@ _STANDS_NS = 1.0
 _MOST_PARTS = 64
 
 
-def strongest_phase(view: View, hz: float) -> Timetable:
-    """The timetable of ``hz`` at the phase where most starts gather."""
+def strongest_phase(starts_ns: NDArray[np.float64], hz: float, *, start_ns: float) -> Timetable:
+    """The timetable of ``hz``, with a slot soon after ``start_ns``, at the phase where most starts gather."""
     period_ns = 1e9 / hz
     bins = int(np.clip(period_ns / (_WIDE_NS / 3), 16, 8192))
-    turns = (view.starts_ns - view.start_ns) / period_ns
+    turns = (starts_ns - start_ns) / period_ns
     counts = np.bincount(((turns % 1.0) * bins).astype(np.int64) % bins, minlength=bins)
     wide = counts + np.roll(counts, 1) + np.roll(counts, -1)
-    slot_ns = view.start_ns + (int(np.argmax(wide)) + 0.5) / bins * period_ns
+    slot_ns = start_ns + (int(np.argmax(wide)) + 0.5) / bins * period_ns
     return Timetable(slot_ns=slot_ns, period_ns=period_ns, reach_ns=widest_ns(period_ns), error_ppm=math.inf)
 
 
@@ -205,11 +206,12 @@ def at_fastest_rate(view: View, times: Timetable) -> Timetable:
     reach = times.reach_ns / times.period_ns
     some = 0.2 * recent.length_ns / times.period_ns
     best = times
-    for parts in range(2, min(_MOST_PARTS, int(FASTEST_HZ / times.hz)) + 1):
-        between = np.arange(1, parts) / parts
-        gathered = np.searchsorted(phases, between + reach) - np.searchsorted(phases, between - reach)
+    parts_of, between = _new_slots(min(_MOST_PARTS, int(FASTEST_HZ / times.hz)))
+    gathered = np.searchsorted(phases, between + reach) - np.searchsorted(phases, between - reach)
+    gathered_at = np.bincount(parts_of[gathered >= some]).tolist()
+    for parts, count in enumerate(gathered_at):
         # Without starts at half of the new slots it is not worth a closer look; others may be hidden.
-        if np.count_nonzero(gathered >= some) < (parts - 1) / 2:
+        if not count or count < (parts - 1) / 2:
             continue
         found, part = parted_fill(view, times, parts)
         visible = np.bincount(part[found.visible], minlength=parts)[1:]
@@ -219,6 +221,18 @@ def at_fastest_rate(view: View, times: Timetable) -> Timetable:
         if len(shares) >= parts / 2 and shares.min() >= FILLED * 0.9:
             best = times.faster(parts)
     return best if best is times else fitted(view, best) or best
+
+
+@lru_cache
+def _new_slots(most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The slots between two that there are when a period is parted into 2, 3, … ``most``, as shares of it.
+
+    The first array says of each into how many parts.
+    """
+    parts = np.arange(2, most + 1)
+    parts_of = np.repeat(parts, parts - 1)
+    number = np.arange(1, len(parts_of) + 1) - np.repeat((parts - 1) * (parts - 2) // 2, parts - 1)
+    return parts_of, number / parts_of
 
 
 def parted_fill(view: View, times: Timetable, parts: int) -> tuple[Fill, NDArray[np.int64]]:

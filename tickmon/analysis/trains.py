@@ -143,8 +143,8 @@ def _foreign(memory: Memory, fits: tuple[Fit, ...], kernel_period_ns: float | No
 
     leaders: list[tuple[Timetable, float]] = []
     if fits and kernel_period_ns is not None:
-        view = memory.view(0, memory.since_ns[0])
-        tick = strongest_phase(replace(view, starts_ns=view.others_ns), 1e9 / kernel_period_ns)
+        others_ns = memory.starts_ns[~memory.free]
+        tick = strongest_phase(others_ns, 1e9 / kernel_period_ns, start_ns=memory.since_ns[0])
         leaders.append((replace(tick, error_ppm=0.0), -math.inf))
     foreign: list[Fit] = []
     # A consequence is no more frequent than its cause, and of two alike the greater is taken for the cause.
