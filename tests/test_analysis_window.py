@@ -93,7 +93,7 @@ def test_a_window_in_which_nothing_was_read_has_no_numbers() -> None:
     analysis = analysed(window)
     assert (analysis.baseline_cycles, analysis.typical_cycles, analysis.overhead_cycles) == (None, None, 0)
     assert analysis.spread.max_cycles is None
-    assert analysis.worst == ()
+    assert list(analysis.worst) == []
     assert analysis.sources == ()
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tickmon.analysis.causes import causes_of, rest_of, switched_of, traced_of
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.clocks import Clocks, follow
-from tickmon.analysis.costs import check_of, overhead_share, tick_cost, trains_of, typical_cycles, worst_of
+from tickmon.analysis.costs import check_of, overhead_share, tick_cost, trains_of, typical_cycles
 from tickmon.analysis.loop import baseline_verdict, disturbed, mode_cycles
 from tickmon.analysis.placed import Placed, place
 from tickmon.analysis.readings import Analysis
@@ -20,6 +20,7 @@ from tickmon.analysis.spread import Spread
 from tickmon.analysis.ticks import Ticks, kernel_ticks, measured_ticks
 from tickmon.analysis.timeline import Timeline, timeline
 from tickmon.analysis.trains import FoundTrain, follow_trains
+from tickmon.analysis.worst import worst_of
 from tickmon.windows import KernelEvent, KernelTick, Method, Window
 
 

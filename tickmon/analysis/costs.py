@@ -1,28 +1,22 @@
-"""What the baseline, a tick, a train and the worst interruptions of one window come to."""
+"""What the baseline, a tick and a train of one window come to."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.causes import origin_of
 from tickmon.analysis.check import timer_count
-from tickmon.analysis.kernel_causes import KernelCauses
-from tickmon.analysis.readings import Check, Tick, Train, Worst
+from tickmon.analysis.readings import Check, Tick, Train
 from tickmon.analysis.sources import Cause, Shares
 from tickmon.analysis.spread import Spread, spread_of, sum_of
 from tickmon.analysis.ticks import Ticks
 from tickmon.analysis.timeline import Timeline
 from tickmon.analysis.trains import FoundTrain
-from tickmon.units import cycles_to_ns
 from tickmon.windows import Window
-
-WORST = 100
-"""So many of the longest interruptions are named."""
 
 
 def overhead_share(window: Window, spread: Spread) -> float | None:
@@ -118,44 +112,6 @@ def trains_of(
         )
         trains.insert(0, own)
     return tuple(trains)
-
-
-def worst_of(
-    window: Window,
-    gaps_cycles: NDArray[np.int64],
-    shares: Shares,
-    traced: KernelCauses | None,
-    tsc_hz: float,
-) -> tuple[Worst, ...]:
-    """The longest interruptions, the longest first: those whose detail is known, and the very longest."""
-    count = min(WORST, len(gaps_cycles))
-    longest = np.argpartition(gaps_cycles, -count)[-count:] if count else np.zeros(0, np.int64)
-    longest = longest[np.lexsort((longest, -gaps_cycles[longest]))]
-    starts_cycles = window.details["start_cycles"][longest].tolist()
-    known = (
-        Worst(
-            start_cycles=start_cycles,
-            gap_cycles=int(gaps_cycles[index]),
-            source=int(shares.source_of[index]),
-            at=window.started_at
-            + timedelta(microseconds=cycles_to_ns(start_cycles - window.start_cycles, tsc_hz) / 1e3),
-            causes=None
-            if traced is None
-            else traced.text(index, start_cycles, start_cycles + int(gaps_cycles[index]), tsc_hz),
-        )
-        for index, start_cycles in zip(longest.tolist(), starts_cycles, strict=True)
-    )
-    return (*_worst_without_detail(window, gaps_cycles, shares), *known)[:WORST]
-
-
-def _worst_without_detail(
-    window: Window, gaps_cycles: NDArray[np.int64], shares: Shares
-) -> tuple[Worst, ...]:
-    """The longest interruption of all, where only its length is known."""
-    if not window.lost or window.max_cycles is None or window.max_cycles == gaps_cycles.max(initial=0):
-        return ()
-    place = next(index for index, source in enumerate(shares.sources) if source.kind == "detail-lost")
-    return (Worst(start_cycles=None, gap_cycles=window.max_cycles, source=place, at=window.started_at),)
 
 
 def typical_cycles(window: Window) -> float | None:

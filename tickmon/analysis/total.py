@@ -10,13 +10,14 @@ import numpy as np
 
 from tickmon.analysis.caveats import caveats
 from tickmon.analysis.check import verdict_of
-from tickmon.analysis.costs import WORST, overhead_share
+from tickmon.analysis.costs import overhead_share
 from tickmon.analysis.loop import mode_cycles
 from tickmon.analysis.merge import shifts_of
 from tickmon.analysis.readings import Analysis, Check, SwitchCounts, Tick, TraceCounts, Worst
 from tickmon.analysis.rows import joined_rows, running_mean
 from tickmon.analysis.spread import KEEP_VALUES, Spread, sum_of
 from tickmon.analysis.sums import bare, following
+from tickmon.analysis.worst import WORST
 from tickmon.windows import Method, Segment, Window
 
 KEEP_IN_ALL = 3 * KEEP_VALUES

@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from types import NoneType
-from typing import Any, overload
+from typing import Any
 
 from tickmon.analysis.readings import Worst
+from tickmon.analysis.worst import Columns
 from tickmon.formats.members import NUMBER_MOST
 from tickmon.loading.members import PARTS_MOST, TEXT_LIMIT, BadMemberError, Members, harmless_text
 from tickmon.windows import Window
 
 _MEMBERS = itemgetter("start_cycles", "gap_cycles", "source", "at", "causes")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plain(Sequence[Worst]):
-    """Longest first, by columns: one is made when it is asked for, which few are in a long recording."""
-
-    starts_cycles: tuple[int, ...]
-    gaps_cycles: tuple[int, ...]
-    sources: tuple[int, ...]
-    at: tuple[datetime, ...]
-    causes: tuple[str | None, ...]
-
-    def __len__(self) -> int:
-        return len(self.gaps_cycles)
-
-    @overload
-    def __getitem__(self, place: int) -> Worst: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Worst, ...]: ...
-    def __getitem__(self, place: int | slice) -> Worst | tuple[Worst, ...]:
-        if isinstance(place, slice):
-            return tuple(self[one] for one in range(len(self))[place])
-        return Worst(
-            start_cycles=self.starts_cycles[place],
-            gap_cycles=self.gaps_cycles[place],
-            source=self.sources[place],
-            at=self.at[place],
-            causes=self.causes[place],
-        )
 
 
 def all_worst(line: Members, window: Window, sources: int, above_cycles: int) -> Sequence[Worst]:
@@ -63,7 +34,7 @@ def all_worst(line: Members, window: Window, sources: int, above_cycles: int) ->
     return tuple(sorted(worst, key=lambda one: -one.gap_cycles))
 
 
-def _plain(values: Sequence[Any], sources: int) -> _Plain | None:
+def _plain(values: Sequence[Any], sources: int) -> Columns | None:
     """Where all are as always, whole numbers within bounds and times in UTC; None when anything is not.
 
     Held against its bounds column by column, a line takes a fifth of the time.
@@ -87,7 +58,7 @@ def _plain(values: Sequence[Any], sources: int) -> _Plain | None:
         causes = tuple(cause and harmless_text(cause, TEXT_LIMIT) for cause in causes)
     elif kinds != {NoneType}:
         return None
-    return _Plain(starts_cycles=starts, gaps_cycles=gaps, sources=places, at=at, causes=causes)
+    return Columns(starts_cycles=starts, gaps_cycles=gaps, sources=places, at=at, causes=causes)
 
 
 def _worst(part: Members, window: Window, sources: int) -> Worst:
