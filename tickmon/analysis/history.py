@@ -252,8 +252,10 @@ def _found(entry: Entry, worst: Sequence[Found]) -> Iterator[Found]:
     for one in entry.analysis.worst[:WORST]:
         name = name_of(one, entry.analysis)
         found = Found(at=one.at, gap_cycles=one.gap_cycles, name=name, entry=entry)
-        if found.gap_ns > least_ns:
-            yield found
+        if found.gap_ns <= least_ns:
+            # Nor are those that follow.
+            break
+        yield found
 
 
 def _longest(found: Sequence[Found]) -> tuple[Found, ...]:

@@ -53,8 +53,10 @@ class Memory:
         """Without what is too old or too much."""
         since_ns = []
         keep = np.zeros(len(self.starts_ns), bool)
+        of_class = np.arange(len(self.starts_ns))
         for floor_ns, known_ns in zip(FLOORS_NS, self.since_ns, strict=True):
-            of_class = np.flatnonzero(self.gaps_ns >= floor_ns)
+            # Each class is a part of the one before.
+            of_class = of_class[self.gaps_ns[of_class] >= floor_ns]
             from_ns = max(known_ns, self.end_ns - SPAN_NS)
             if len(of_class) > KEEP:
                 from_ns = max(from_ns, float(self.starts_ns[of_class[-KEEP]]))

@@ -87,13 +87,14 @@ class Spread:
         counts = compact(self.counts)
         if self.pieces is None:
             return replace(self, counts=counts)
-        shares = (0.5, 0.9, 0.99, 0.999)
-        said = Said(
-            exact=self.exact,
-            at_cycles={0.5: self.median_cycles}
-            | {share: self.percentile_cycles(share) for share in shares[1:]},
-        )
-        return replace(self, counts=counts, pieces=None, said=said)
+        at_cycles: dict[float, int | None] = dict.fromkeys((0.5, 0.9, 0.99, 0.999))
+        if self.n:
+            beyond = (share for share in (0.9, 0.99, 0.999) if self.n - self._rank(share) >= BEYOND)
+            places = {share: self._rank(share) - 1 for share in (0.5, *beyond)}
+            # All at once: for each of them alone the values would be copied and parted anew.
+            values = np.partition(np.concatenate(self.pieces), list(places.values()))
+            at_cycles |= {share: int(values[place]) for share, place in places.items()}
+        return replace(self, counts=counts, pieces=None, said=Said(exact=self.exact, at_cycles=at_cycles))
 
     def overhead_cycles(self, baseline_cycles: int | None) -> int:
         """What interruptions of these lengths took: their gaps without a read of ``baseline_cycles`` each."""
