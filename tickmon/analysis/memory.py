@@ -51,24 +51,32 @@ class Memory:
 
     def bounded(self) -> Memory:
         """Without what is too old or too much."""
-        since_ns = []
-        keep = np.zeros(len(self.starts_ns), bool)
-        of_class = np.arange(len(self.starts_ns))
-        for floor_ns, known_ns in zip(FLOORS_NS, self.since_ns, strict=True):
+        # All is of the first class: since that begins everything stays, before that what is long enough.
+        since_ns = [self._since_ns(self.starts_ns, self.since_ns[0])]
+        all_from = int(np.searchsorted(self.starts_ns, since_ns[0]))
+        stays = np.zeros(all_from, bool)
+        places, gaps_ns = np.arange(len(self.starts_ns)), self.gaps_ns
+        for floor_ns, known_ns in zip(FLOORS_NS[1:], self.since_ns[1:], strict=True):
             # Each class is a part of the one before.
-            of_class = of_class[self.gaps_ns[of_class] >= floor_ns]
-            from_ns = max(known_ns, self.end_ns - SPAN_NS)
-            if len(of_class) > KEEP:
-                from_ns = max(from_ns, float(self.starts_ns[of_class[-KEEP]]))
-            keep[of_class[np.searchsorted(self.starts_ns[of_class], from_ns) :]] = True
-            since_ns.append(from_ns)
+            long = np.flatnonzero(gaps_ns >= floor_ns)
+            places, gaps_ns = places[long], gaps_ns[long]
+            starts_ns = self.starts_ns[places]
+            since_ns.append(self._since_ns(starts_ns, known_ns))
+            first, last = np.searchsorted(starts_ns, since_ns[-1]), np.searchsorted(places, all_from)
+            stays[places[first:last]] = True
+        older = np.flatnonzero(stays)
         return replace(
             self,
-            starts_ns=self.starts_ns[keep],
-            gaps_ns=self.gaps_ns[keep],
-            free=self.free[keep],
+            starts_ns=np.concatenate([self.starts_ns[older], self.starts_ns[all_from:]]),
+            gaps_ns=np.concatenate([self.gaps_ns[older], self.gaps_ns[all_from:]]),
+            free=np.concatenate([self.free[older], self.free[all_from:]]),
             since_ns=tuple(since_ns),
         )
+
+    def _since_ns(self, starts_ns: NDArray[np.float64], known_ns: float) -> float:
+        """Since when a class of these starts is kept; it is there whole since ``known_ns``."""
+        since_ns = max(known_ns, self.end_ns - SPAN_NS)
+        return max(since_ns, float(starts_ns[-KEEP])) if len(starts_ns) > KEEP else since_ns
 
     def without(self, taken: NDArray[np.bool_]) -> Memory:
         """The same, but what is ``taken`` cannot be a member any more."""
