@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tickmon.analysis.causes import origin_of
 from tickmon.analysis.check import timer_count
+from tickmon.analysis.ranks import jitter
 from tickmon.analysis.readings import Check, Tick, Train
 from tickmon.analysis.sources import Cause, Shares
 from tickmon.analysis.spread import Spread, spread_of, sum_of
@@ -42,11 +43,10 @@ def tick_cost(
     spread = spread_of(gaps_cycles[single])
     alone = single[ticks.holders]
     late_ns = np.maximum(line.starts_ns[ticks.holders[alone]] - ticks.slots_ns[alone], 0.0)
-    jitter_ns = float(np.subtract(*np.quantile(late_ns, [0.95, 0.05]))) if len(late_ns) else None
     return Tick(
         hz=ticks.hz or math.nan,
         phase_ns=ticks.phase_ns,
-        jitter_ns=jitter_ns,
+        jitter_ns=jitter(late_ns) if len(late_ns) else None,
         basis=basis,
         spread=spread,
         overhead_share=overhead_share(window, spread),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.phase import STANDARD_HZ, Phase, Stretch, fit, lattice
+from tickmon.analysis.ranks import median
 from tickmon.analysis.slots import FULL_SHARE, Gaps, start_delays, weigh
 from tickmon.units import tick_period_ns
 from tickmon.windows import KernelTick
@@ -76,7 +77,7 @@ def _own_delay_ns(gaps: Gaps, tick: KernelTick, stretch: Stretch, phase: Phase) 
     slots = lattice(tick.period_ns, phase.phase_ns, stretch.epoch_ns)
     slots_ns = slots.between(stretch.from_ns, stretch.until_ns)
     delays_ns = start_delays(gaps, slots_ns, gaps.holding(slots_ns))
-    return float(np.median(delays_ns)) if phase.evidence.full and len(delays_ns) else None
+    return median(delays_ns) if phase.evidence.full and len(delays_ns) else None
 
 
 def _are_ticks(
@@ -98,5 +99,5 @@ def _are_ticks(
     evidence = weigh(gaps, slots_ns, period_ns)
     if not evidence.convincing or not evidence.steady(alike_ns):
         return False
-    delay_ns = float(np.median(start_delays(gaps, slots_ns, holders)))
+    delay_ns = median(start_delays(gaps, slots_ns, holders))
     return own_delay_ns is None or abs(delay_ns - own_delay_ns) <= alike_ns

@@ -87,12 +87,15 @@ def straight(ns_per_cycle: float) -> Knots:
 
 def certain(readings: Sequence[ClockReading]) -> tuple[ClockReading, ...]:
     """``readings`` without those much less certain than their neighbours; of two or more, two are left."""
-    uncertain = np.array([reading.uncertain_cycles for reading in readings])
-    around = np.lib.stride_tricks.sliding_window_view(np.pad(uncertain, _NEAR, mode="edge"), 2 * _NEAR + 1)
-    keep = uncertain <= _MUCH * around.min(axis=1)
-    if np.count_nonzero(keep) < 2:
-        keep[np.argsort(uncertain, kind="stable")[:2]] = True
-    return tuple(reading for reading, kept in zip(readings, keep, strict=True) if kept)
+    uncertain = [reading.uncertain_cycles for reading in readings]
+    keep = {
+        place
+        for place, cycles in enumerate(uncertain)
+        if cycles <= _MUCH * min(uncertain[max(place - _NEAR, 0) : place + _NEAR + 1])
+    }
+    if len(keep) < 2:
+        keep |= set(sorted(range(len(uncertain)), key=uncertain.__getitem__)[:2])
+    return tuple(readings[place] for place in sorted(keep))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tickmon.analysis.ranks import median
+
 LATE_NS = 60_000.0
 """A slot is also held by the first interruption that starts so soon after it: timers fire late."""
 
@@ -173,8 +175,8 @@ def _drift(delays_ns: NDArray[np.float64]) -> tuple[float, float]:
     half = len(delays_ns) // 2
     if half < _ENOUGH_DELAYS:
         return 0.0, math.inf
-    before, after = float(np.median(delays_ns[:half])), float(np.median(delays_ns[half:]))
+    before, after = median(delays_ns[:half]), median(delays_ns[half:])
     apart_ns = np.concatenate([delays_ns[:half] - before, delays_ns[half:] - after])
     # 1.4826 makes a median deviation a standard deviation, 1.2533 a mean's error a median's.
-    error_ns = 1.4826 * 1.2533 * float(np.median(np.abs(apart_ns))) / math.sqrt(half)
+    error_ns = 1.4826 * 1.2533 * median(np.abs(apart_ns)) / math.sqrt(half)
     return after - before, math.sqrt(2) * error_ns

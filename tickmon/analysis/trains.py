@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tickmon.analysis.memory import FLOORS_NS, SPAN_NS, Memory
+from tickmon.analysis.ranks import jitter
 from tickmon.analysis.slots import within
 from tickmon.analysis.timetable import Timetable, fill
 from tickmon.analysis.train_fits import Fit, followed, search
@@ -180,12 +181,11 @@ def _in_window(
         offsets_ns.append(times.offsets_ns(member_ns))
         end_ns = from_ns
     spread_ns = np.concatenate(offsets_ns)
-    low_ns, high_ns = np.percentile(spread_ns, [5, 95]) if len(spread_ns) else (0.0, 0.0)
     return FoundTrain(
         hz=fit.times.hz,
         hz_error_ppm=fit.times.error_ppm,
         phase_ns=window.since_ns[0] + (fit.times.slot_ns - window.since_ns[0]) % fit.times.period_ns,
-        jitter_ns=float(high_ns - low_ns),
+        jitter_ns=jitter(spread_ns) if len(spread_ns) else 0.0,
         expected=expected,
         seen=seen,
         members=np.sort(np.concatenate(members)),
