@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from tests.desk import Desk, on_screen
@@ -585,6 +586,24 @@ async def test_the_theme_key_goes_round(at: Desk) -> None:
     assert seen[0] == seen[3]
     assert len({theme for theme, _ in seen}) == 3
     assert seen[0][1] != seen[1][1]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 50)])
+def test_a_part_is_drawn_as_textual_itself_would_draw_it(size: tuple[int, int]) -> None:
+    @on_screen(size=size)
+    async def at_size(at: Desk) -> None:
+        for key in ("t", "t", "t", "u", "p", "space"):
+            await at.windows(1)
+            for panel in at.app.main.query(Panel):
+                if panel.display and panel.size:
+                    whole = panel.size.region
+                    # Twice: what is kept must be right as well.
+                    for _ in range(2):
+                        assert panel.render_lines(whole) == Widget.render_lines(panel, whole)
+            await at.press(key)
+            await at.pilot.pause()
+
+    at_size()
 
 
 @pytest.mark.parametrize("key", ["question_mark", "c", "exclamation_mark", "colon"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.control import Control
 from rich.segment import Segment
 from textual._compositor import ChopsUpdate
 from textual.strip import Strip
@@ -24,7 +23,7 @@ class ExactUpdate(ChopsUpdate):
             for chop_end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 left, right = max(first, x), min(end, chop_end)
                 if strip is not None and left < right:
-                    segments.append(Control.move_to(left, y).segment)
+                    segments.append(Segment(f"\x1b[{y + 1};{left + 1}H"))
                     segments += _part(strip, left - x, right - x)
         # One strip for all: making one takes longer than cutting it.
         return Strip(segments).render(console)

@@ -34,8 +34,13 @@ class Panel(Widget):
         super().__init__(id=id)
         self._draw = draw
         self._pick = pick
+        self._drawn: list[Row] = []
+        """As they came from the drawing function."""
         self._rows: list[Row] = []
+        """The same, fitted into the columns."""
         self._width = 0
+        self._strips: dict[int, Strip] = {}
+        """The rows as they were sent, until they change."""
         self._styles: dict[tuple[Ink, str], Style] = {}
 
     def watch_view(self) -> None:
@@ -53,6 +58,25 @@ class Panel(Widget):
             if action:
                 await self.run_action(f"app.{action}")
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of ``crop``.
+
+        Textual would ask each part in each frame for its border, padding, opacity and all. A part has none of
+        these (see app.tcss), so a row stays as it is until its text or the theme changes.
+        """
+        if not self._rows or self.hover_style or crop.column_span != (0, self._width):
+            # What a click would do shows under the mouse.
+            return super().render_lines(crop)
+        return [self._strips.get(y) or self._strip(y) for y in crop.line_range]
+
+    def _strip(self, y: int) -> Strip:
+        strip = self.render_line(y)
+        _, background = self.background_colors
+        for filter_ in self.get_line_filters():
+            strip = strip.apply_filter(filter_, background)
+        self._strips[y] = strip
+        return strip
+
     def render_line(self, y: int) -> Strip:
         """The row at ``y``, inked."""
         pieces = self._rows[y] if y < len(self._rows) else ()
@@ -65,24 +89,31 @@ class Panel(Widget):
     def notify_style_update(self) -> None:
         """Other colours count from now on."""
         self._styles.clear()
+        self._strips.clear()
         super().notify_style_update()
 
     def _draw_again(self) -> None:
         width, height = self.size
         if self.view is None or not width or not height:
             return
-        rows = [fit(row, width) for row in self._draw(self.view, width, height)[:height]]
-        rows += [()] * (height - len(rows))
-        old, self._rows, self._width = self._rows, rows, width
-        if len(old) != height:
+        drawn = self._draw(self.view, width, height)[:height]
+        drawn += [()] * (height - len(drawn))
+        old, self._drawn = self._drawn, drawn
+        if len(old) != height or width != self._width:
+            self._width = width
+            self._rows = [fit(row, width) for row in drawn]
+            self._strips.clear()
             self.refresh()
             return
-        regions = [
-            Region(first, y, end - first, 1)
-            for y, (before, now) in enumerate(zip(old, rows, strict=True))
-            if before != now
-            for first, end in changed_spans(before, now)
-        ]
+        regions = []
+        for y, (before, now) in enumerate(zip(old, drawn, strict=True)):
+            if before == now:
+                continue
+            shown, self._rows[y] = self._rows[y], fit(now, width)
+            self._strips.pop(y, None)
+            regions += [
+                Region(first, y, end - first, 1) for first, end in changed_spans(shown, self._rows[y])
+            ]
         if regions:
             self.refresh(*regions)
 
