@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from itertools import chain, compress, count, repeat, starmap, zip_longest
+from operator import ne
 from typing import Literal, NamedTuple
 
 Ink = Literal[
@@ -48,7 +49,7 @@ def row(*pieces: Piece | str | tuple[str, Ink]) -> Row:
 
 def width_of(pieces: Iterable[Piece]) -> int:
     """The columns that the pieces take."""
-    return sum(len(piece.text) for piece in pieces)
+    return sum([len(piece.text) for piece in pieces])
 
 
 def spread_apart(left: Row, right: Row, width: int) -> Row:
@@ -92,9 +93,8 @@ def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     same = next((n for n, (before, now) in enumerate(zip_longest(old, new)) if before != now), len(new))
     cells = zip_longest(_cells(old[same:]), _cells(new[same:]))
-    for column, (before, now) in enumerate(cells, width_of(new[:same])):
-        if before == now:
-            continue
+    differ = compress(count(width_of(new[:same])), starmap(ne, cells))
+    for column in differ:
         if spans and column - spans[-1][1] < BRIDGE:
             spans[-1] = (spans[-1][0], column + 1)
         else:
@@ -103,4 +103,4 @@ def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
 
 
 def _cells(pieces: Row) -> Iterator[tuple[str, Ink]]:
-    return ((character, piece.ink) for piece in pieces for character in piece.text)
+    return chain.from_iterable([zip(piece.text, repeat(piece.ink)) for piece in pieces])

@@ -93,7 +93,7 @@ class MainScreen(Screen[None]):
         self.set_class(view.paused, "-paused")
         self.set_class(view.against is not None, "-pinned")
         for panel in self.query(Panel):
-            panel.view = view
+            panel.show(view)
 
     def _draw_hidden(self, _view: View, _width: int, height: int) -> list[Row]:
         return [row((f" {hidden_words(*self.size)}", "label"))] * height
