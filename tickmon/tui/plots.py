@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 """A cell filled by eighths, from below."""
+_BLOCKS = np.array(list(BLOCKS))
 
 _DIGITS = {
     "0": ("╭─╮", "│ │", "╰─╯"),
@@ -69,10 +71,10 @@ def bars(values: NDArray[np.float64] | NDArray[np.int64], *, height: int, top: f
     full = height * 8 - 1
     eighths = np.ceil(np.minimum(values / top, 1.0) * full - 1e-9) if top > 0 else np.zeros(len(values))
     eighths = np.where(np.asarray(values) > 0, np.maximum(eighths, 1), 0).astype(int)
-    return [
-        "".join(BLOCKS[level] for level in np.clip(eighths - 8 * row, 0, 8).tolist())
-        for row in range(height - 1, -1, -1)
-    ]
+    below = 8 * np.arange(height - 1, -1, -1)
+    cells = _BLOCKS[np.clip(eighths - below[:, np.newaxis], 0, 8)]
+    # A row of characters, looked at as one text.
+    return [str(text) for text in cells.view(f"U{len(values)}").ravel().tolist()]
 
 
 def nice_top(value: float) -> float:
@@ -96,12 +98,20 @@ class Axis:
 
     def edges_ns(self, width: int) -> NDArray[np.float64]:
         """Where each of ``width`` columns begins, and where the last one ends: shape ``(width + 1,)``."""
-        return np.geomspace(self.low_ns, self.high_ns, width + 1)
+        return _edges(self.low_ns, self.high_ns, width)
 
     def column(self, length_ns: float, width: int) -> int:
         """In which of ``width`` columns a length lies (below 0 or above ``width - 1``: outside)."""
         share = math.log(length_ns / self.low_ns) / math.log(self.high_ns / self.low_ns)
         return math.floor(share * width + 1e-9)
+
+
+@lru_cache(maxsize=4)
+def _edges(low: float, high: float, columns: int) -> NDArray[np.float64]:
+    # The same in each frame, and asked for by each source.
+    edges = np.geomspace(low, high, columns + 1)
+    edges.flags.writeable = False
+    return edges
 
 
 def fit_axis(axis: Axis | None, *, shortest_ns: float, beyond: Callable[[float], int]) -> Axis:

@@ -64,6 +64,7 @@ class MainScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._view: View | None = None
+        self._panels: Sequence[Panel] = ()
 
     def compose(self) -> ComposeResult:
         """Textual asks for the parts."""
@@ -84,6 +85,7 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Gives the parts what came before there were any."""
+        self._panels = [*self.query(Panel)]
         if self._view is not None:
             self.show(self._view)
 
@@ -92,7 +94,7 @@ class MainScreen(Screen[None]):
         self._view = view
         self.set_class(view.paused, "-paused")
         self.set_class(view.against is not None, "-pinned")
-        for panel in self.query(Panel):
+        for panel in self._panels:
             panel.show(view)
 
     def _draw_hidden(self, _view: View, _width: int, height: int) -> list[Row]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from tickmon.tui.actions import Action
 from tickmon.tui.rows import Piece, Row, width_of
 from tickmon.tui.view import View
 
@@ -20,9 +22,13 @@ _ON_HOLD = {"step(-1)": 1, "worst": 1, "cpus": 4, "window(1)": 4}
 
 def draw_keys(view: View, width: int, _height: int) -> list[Row]:
     """One row."""
-    paused = view.paused
+    return [_key_line(view.actions, width, view.paused)]
+
+
+@lru_cache(maxsize=4)
+def _key_line(actions: tuple[Action, ...], width: int, paused: bool) -> Row:
     entries = []
-    for action in view.actions:
+    for action in actions:
         rank = _ON_HOLD.get(action.name) if paused else None
         pair = next((pair for pair in _PAIRS if pair[0] == action.name), None)
         if pair:
@@ -32,7 +38,7 @@ def draw_keys(view: View, width: int, _height: int) -> list[Row]:
             entries.append(
                 (rank or action.rank, key_entry(action.shown.split()[0], word, f"app.{action.name}"))
             )
-    return [tuple(piece for entry in fitting(entries, width) for piece in entry)]
+    return tuple(piece for entry in fitting(entries, width) for piece in entry)
 
 
 def fitting(entries: Sequence[tuple[int, Row]], width: int) -> list[Row]:
