@@ -58,6 +58,12 @@ def test_what_a_longer_row_left_behind_is_sent_again() -> None:
     assert changed_spans(row("one ", "two"), row("one ")) == [(4, 7)]
 
 
+def test_what_moved_is_sent_again_though_it_is_the_same() -> None:
+    assert changed_spans(row("one", ("two", "value")), row("ones", ("two", "value"))) == [(3, 7)]
+    assert changed_spans(row("one", "two", "two"), row("one", "two")) == [(6, 9)]
+    assert changed_spans(row("two"), row("one", "two")) == [(0, 6)]
+
+
 def test_changes_close_to_each_other_are_sent_together() -> None:
     assert changed_spans(row("a123456b"), row("x123456y")) == [(0, 8)]
     assert changed_spans(row("a12345678b"), row("x12345678y")) == [(0, 1), (9, 10)]

@@ -90,16 +90,27 @@ BRIDGE = 8
 
 def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
     """The columns (first, one past the last) in which ``new`` looks different from ``old``."""
+    first = _alike(old, new)
+    before, now = old[first:], new[first:]
+    last = _alike(before[::-1], now[::-1])
+    # What is alike at the end stands where it stood only when what comes before it is as wide as it was.
+    if last and width_of(before[:-last]) == width_of(now[:-last]):
+        before, now = before[:-last], now[:-last]
+    cells = zip_longest(_cells(before), _cells(now))
+    differ = compress(count(width_of(new[:first])), starmap(ne, cells))
     spans: list[tuple[int, int]] = []
-    same = next((n for n, (before, now) in enumerate(zip_longest(old, new)) if before != now), len(new))
-    cells = zip_longest(_cells(old[same:]), _cells(new[same:]))
-    differ = compress(count(width_of(new[:same])), starmap(ne, cells))
     for column in differ:
         if spans and column - spans[-1][1] < BRIDGE:
             spans[-1] = (spans[-1][0], column + 1)
         else:
             spans.append((column, column + 1))
     return spans
+
+
+def _alike(old: Row, new: Row) -> int:
+    """With how many equal pieces both begin."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((n for n, (before, now) in pairs if before != now), min(len(old), len(new)))
 
 
 def _cells(pieces: Row) -> Iterator[tuple[str, Ink]]:
