@@ -109,8 +109,7 @@ def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
 
 def _alike(old: Row, new: Row) -> int:
     """With how many equal pieces both begin."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (before, now) in pairs if before != now), min(len(old), len(new)))
+    return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
 
 
 def _cells(pieces: Row) -> Iterator[tuple[str, Ink]]:

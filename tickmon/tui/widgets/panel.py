@@ -107,7 +107,7 @@ class Panel(Widget):
         ]
         regions = []
         for y, (before, now) in enumerate(zip(old, self._rows, strict=True)):
-            if before != now:
+            if before is not now:
                 self._strips.pop(y, None)
                 regions += [Region(first, y, end - first, 1) for first, end in changed_spans(before, now)]
         if regions:
