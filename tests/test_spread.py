@@ -48,6 +48,18 @@ def test_a_percentile_with_fewer_than_ten_values_beyond_it_is_none() -> None:
     assert spread_from(list(range(1, 101))).percentile_cycles(0.9) == 90
 
 
+@pytest.mark.parametrize("n", [0, 1, 19, 20, 99, 100, 999, 1000, 1001, 9_999, 10_000, 10_001])
+def test_what_is_remembered_says_the_percentiles_that_all_the_values_said(n: int) -> None:
+    values = np.random.default_rng(n).integers(1, 10**6, n)
+    whole = sum_of([spread_of(values[: n // 3]), spread_of(values[n // 3 :])])
+    for share in (0.5, 0.9, 0.99, 0.999):
+        assert whole.remembered().percentile_cycles(share) == (
+            whole.median_cycles if share == 0.5 else whole.percentile_cycles(share)
+        )
+    assert whole.remembered().median_cycles == whole.median_cycles
+    assert whole.remembered().exact
+
+
 def test_nothing_has_neither_median_nor_mean_nor_maximum() -> None:
     assert NOTHING.n == 0
     assert (NOTHING.median_cycles, NOTHING.mean_cycles, NOTHING.max_cycles, NOTHING.p99_cycles) == (None,) * 4

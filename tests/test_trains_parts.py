@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tickmon.analysis.memory import FLOORS_NS, Memory
+from tickmon.analysis.memory import FLOORS_NS, KEEP, SPAN_NS, Memory
 from tickmon.analysis.periodogram import periodogram, strongest_comb_hz
 from tickmon.analysis.proof import convincing
 from tickmon.analysis.timetable import Timetable, View, fill
@@ -211,6 +211,27 @@ def test_nothing_is_a_consequence_where_nothing_is_more_frequent_after_ticks() -
     is_tick = np.arange(len(starts_ns)) % 12 == 0
     memory = memory_of(starts_ns, np.full(len(starts_ns), 300.0), ~is_tick, 4)
     assert memory.without_consequences() is memory
+
+
+def test_of_each_class_the_newest_are_remembered_and_nothing_else() -> None:
+    rng = np.random.default_rng(12)
+    starts_ns = np.sort(noise(rng, 9_000, 20))
+    gaps_ns = 10 ** rng.uniform(2, 5.2, len(starts_ns))
+    free = rng.random(len(starts_ns)) < 0.9
+    whole = replace(memory_of(starts_ns, gaps_ns, free, 20), since_ns=(1e9, 2e9, 9e9, 12e9, 3e9))
+    stays = np.zeros(len(starts_ns), bool)
+    since_ns = []
+    for floor_ns, known_ns in zip(FLOORS_NS, whole.since_ns, strict=True):
+        of_class = np.flatnonzero(gaps_ns >= floor_ns)
+        since_ns.append(max(known_ns, 20e9 - SPAN_NS))
+        if len(of_class) > KEEP:
+            since_ns[-1] = max(since_ns[-1], starts_ns[of_class[-KEEP]])
+        stays[of_class[starts_ns[of_class] >= since_ns[-1]]] = True
+    memory = whole.bounded()
+    assert memory.since_ns == tuple(since_ns)
+    assert 0 < np.count_nonzero(stays) < len(stays)
+    for left, before in ((memory.starts_ns, starts_ns), (memory.gaps_ns, gaps_ns), (memory.free, free)):
+        assert np.array_equal(left, before[stays])
 
 
 def test_long_interruptions_are_remembered_longest() -> None:

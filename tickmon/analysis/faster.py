@@ -57,7 +57,8 @@ def _mostly_held(
 ) -> list[tuple[float, NDArray[np.float64]]]:
     """Those whose first quarter does not have so many empty slots already that they are no train.
 
-    Nearly all are out by this, in every window; so all rates are looked at at once.
+    Nearly all are out by this, in every window, so all rates are looked at at once. None is out wrongly: an
+    empty slot stays one, and there are no more slots to be held than these.
     """
     firsts = [slots_ns[: -(-len(slots_ns) // 4)] for _, slots_ns in slots]
     if not firsts:
@@ -99,5 +100,8 @@ def _are_ticks(
     evidence = weigh(gaps, slots_ns, period_ns)
     if not evidence.convincing or not evidence.steady(alike_ns):
         return False
-    delay_ns = median(start_delays(gaps, slots_ns, holders))
-    return own_delay_ns is None or abs(delay_ns - own_delay_ns) <= alike_ns
+    if own_delay_ns is None:
+        return True
+    # None is near where each began long before its slot: it is there for something else.
+    delays_ns = start_delays(gaps, slots_ns, holders)
+    return len(delays_ns) > 0 and abs(median(delays_ns) - own_delay_ns) <= alike_ns

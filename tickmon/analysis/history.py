@@ -253,7 +253,7 @@ def _found(entry: Entry, worst: Sequence[Found]) -> Iterator[Found]:
         name = name_of(one, entry.analysis)
         found = Found(at=one.at, gap_cycles=one.gap_cycles, name=name, entry=entry)
         if found.gap_ns <= least_ns:
-            # Nor are those that follow.
+            # They come longest first.
             break
         yield found
 

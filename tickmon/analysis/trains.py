@@ -144,7 +144,9 @@ def _foreign(memory: Memory, fits: tuple[Fit, ...], kernel_period_ns: float | No
 
     leaders: list[tuple[Timetable, float]] = []
     if fits and kernel_period_ns is not None:
-        others_ns = memory.starts_ns[~memory.free]
+        # Of what is older only the long ones are remembered.
+        whole = memory.starts_ns >= memory.since_ns[0]
+        others_ns = memory.starts_ns[whole & ~memory.free]
         tick = strongest_phase(others_ns, 1e9 / kernel_period_ns, start_ns=memory.since_ns[0])
         leaders.append((replace(tick, error_ppm=0.0), -math.inf))
     foreign: list[Fit] = []

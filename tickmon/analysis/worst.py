@@ -1,4 +1,4 @@
-"""The longest interruptions of a window, each made when it is asked for: few of a hundred ever are."""
+"""The longest interruptions of a window, by columns: of a hundred few are ever looked at one by one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def worst_of(
     traced: KernelCauses | None,
     tsc_hz: float,
 ) -> Sequence[Worst]:
-    """The longest interruptions: those whose detail is known, and the very longest."""
+    """The longest interruptions, the longest first: those whose detail is known, and the very longest."""
     count = min(WORST, len(gaps_cycles))
     longest = np.argpartition(gaps_cycles, -count)[-count:] if count else np.zeros(0, np.int64)
     longest = longest[np.lexsort((longest, -gaps_cycles[longest]))]
@@ -82,7 +82,7 @@ def worst_of(
 def _without_detail(window: Window, known: Sequence[Worst], shares: Shares) -> Worst | None:
     """The longest interruption of all, where only its length is known."""
     longest_cycles = known[0].gap_cycles if known else 0
-    if not window.lost or window.max_cycles is None or window.max_cycles == longest_cycles:
+    if not window.lost or window.max_cycles is None or window.max_cycles <= longest_cycles:
         return None
     place = next(index for index, source in enumerate(shares.sources) if source.kind == "detail-lost")
     return Worst(start_cycles=None, gap_cycles=window.max_cycles, source=place, at=window.started_at)
