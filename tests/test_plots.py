@@ -35,6 +35,10 @@ def test_the_tallest_bar_leaves_an_eighth_free_so_that_strips_do_not_touch() -> 
     assert bars(np.array([7.0]), height=3, top=7.0) == ["▇", "█", "█"]
 
 
+def test_no_columns_are_rows_without_text() -> None:
+    assert bars(np.zeros(0), height=2, top=1.0) == ["", ""]
+
+
 def test_a_value_above_the_top_is_drawn_at_the_top() -> None:
     assert bars(np.array([9.0]), height=1, top=3.0) == ["▇"]
 

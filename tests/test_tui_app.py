@@ -605,6 +605,10 @@ def test_a_part_is_drawn_as_textual_itself_would_draw_it(
                     whole = panel.size.region
                     for crop in (whole, whole.shrink((0, 9, 0, 3))):
                         assert panel.render_lines(crop) == Widget.render_lines(panel, crop)
+                    kept = panel.render_lines(whole)
+                    # Has each made anew: what is kept must look like that.
+                    panel.notify_style_update()
+                    assert panel.render_lines(whole) == kept
             await at.press(key)
             await at.pilot.pause()
 

@@ -73,8 +73,7 @@ def bars(values: NDArray[np.float64] | NDArray[np.int64], *, height: int, top: f
     eighths = np.where(np.asarray(values) > 0, np.maximum(eighths, 1), 0).astype(int)
     below = 8 * np.arange(height - 1, -1, -1)
     cells = _BLOCKS[np.clip(eighths - below[:, np.newaxis], 0, 8)]
-    # A row of characters, looked at as one text.
-    return [str(text) for text in cells.view(f"U{len(values)}").ravel().tolist()]
+    return ["".join(row) for row in cells.tolist()]
 
 
 def nice_top(value: float) -> float:

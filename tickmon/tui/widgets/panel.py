@@ -80,7 +80,9 @@ class Panel(Widget):
             looks = groupby((*pieces, room), key=_look)
             texts = (("".join([piece.text for piece in alike]), look) for look, alike in looks)
             segments = [Segment(text, self._style(*look)) for text, look in texts if text]
-            strip = self._strips[y] = Strip(segments).adjust_cell_length(self._width)
+            strip = self._strips[y] = Strip(segments).adjust_cell_length(
+                self._width, self._style("plain", "")
+            )
         return strip
 
     def notify_style_update(self) -> None:
